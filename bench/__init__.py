@@ -1,0 +1,1 @@
+"""Benchmarks of doxa: speed against references in the same run, and recall on real data."""

@@ -1,0 +1,1 @@
+"""Recall: from options to the core and back to hits."""

@@ -1,0 +1,1 @@
+"""State: the fold of operations into tables and core."""

@@ -1,0 +1,312 @@
+"""A store and its state kept in step: catching up, staging, committing.
+
+The one path from a change to a commit: take the lock, fold what others appended, stage
+the change on a fork of the state, append its rows to the journal, publish the fork. If
+anything fails before the append, the fork is dropped and nothing has happened. Readers
+call :meth:`Live.refresh`, which waits for nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from doxa import _core
+from doxa.errors import DoxaError, InvalidValue, StoreReadOnly, TransactionConflict
+from doxa.state.image import snapshot_of
+from doxa.state.state import State
+from doxa.store import Commit, Row, Store
+
+__all__ = ["Live", "Stage", "Work"]
+
+T = TypeVar("T")
+#: A change: checks, then emits rows to the stage it is given, and returns what was done.
+Work = Callable[["Stage"], T]
+
+_ID_COUNTER_BITS: Final = 12
+_ID_TIME_BITS: Final = 48
+
+
+class Stage:
+    """A change in the making: a fork of the state and the rows that led to it."""
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        self.state = live.state.fork()
+        self.version = live.version
+        self.rows: list[Row] = []
+        self.works: list[tuple[Work[Any], Any]] = []
+        self.commit: Commit | None = None
+
+    def emit(self, op: str, target: str, at: int, fields: Mapping[str, Any]) -> None:
+        """Add one row and fold it into the staged state."""
+        row = Row(
+            op=op,
+            op_version=1,
+            target=target,
+            at=at,
+            agent=self.live.agent,
+            channel=self.live.channel,
+            fields=dict(fields),
+        )
+        self.state.apply((row,))
+        self.rows.append(row)
+
+    def run(self, work: Work[T]) -> T:
+        """Run a work on this stage; if it fails, the stage is as it was before."""
+        mark = len(self.rows)
+        try:
+            result = work(self)
+        except BaseException:
+            if len(self.rows) > mark:
+                del self.rows[mark:]
+                self.state = self.live.state.fork()
+                self.state.apply(self.rows)
+            raise
+        self.works.append((work, result))
+        return result
+
+
+class Live:
+    """A store, the state after its last commit, and the way to the next one.
+
+    Parameters
+    ----------
+    store : Store
+        Open.
+    state : State
+        What the store's commits fold to.
+    agent, channel : str
+        Who writes through this handle, and by which way; stands in every row.
+    lock_timeout : float
+        Seconds to wait for another writer.
+    """
+
+    def __init__(
+        self, store: Store, state: State, *, agent: str, channel: str, lock_timeout: float
+    ) -> None:
+        self.store = store
+        self.state = state
+        self.agent = agent
+        self.channel = channel
+        self.lock_timeout = lock_timeout
+        self.version = 0
+        self._lock = threading.RLock()
+        self._staged: contextvars.ContextVar[Stage | None] = contextvars.ContextVar(
+            "doxa_stage", default=None
+        )
+        self._drawn = 0
+        #: id of this handle's last commit, in hex
+        self.last_commit = ""
+
+    # -- reading ---------------------------------------------------------------------
+
+    def view(self) -> State:
+        """Return the state to read: the open transaction's own, else the last commit's."""
+        stage = self._staged.get()
+        if stage is not None:
+            return stage.state
+        self.refresh()
+        return self.state
+
+    def refresh(self) -> None:
+        """Fold what other processes appended, unless a writer of this one is at it."""
+        if self.store.poll() and self._lock.acquire(blocking=False):
+            try:
+                self._catch_up()
+            finally:
+                self._lock.release()
+
+    def _catch_up(self) -> None:
+        fork: State | None = None
+        for commit in self.store.read_new():
+            if fork is None:
+                fork = self.state.fork()
+            fork.commit_seq, fork.commit_time = commit.seq, commit.time
+            fork.apply(commit.rows)
+        if fork is not None:
+            self._publish(fork)
+
+    def begin(self) -> None:
+        """Fold what the journal holds behind the checkpoint."""
+        with self._lock:
+            self._catch_up()
+
+    def _publish(self, fork: State) -> None:
+        self.state.adopt(fork)
+        self.version += 1
+
+    # -- writing ---------------------------------------------------------------------
+
+    def now(self) -> int:
+        """Return the clock in microseconds: the only place that reads it."""
+        return time.time_ns() // 1000
+
+    def write(self, work: Work[T], message: str = "") -> T:
+        """Run a change as a transaction of its own, or within the open one."""
+        self.store.check_writable()
+        stage = self._staged.get()
+        if stage is not None:
+            return stage.run(work)
+        with self._exclusive():
+            stage = Stage(self)
+            result = stage.run(work)
+            self._append(stage, message)
+        return result
+
+    @property
+    def reading(self) -> State:
+        """The state that this thread's last write left: staged or committed."""
+        stage = self._staged.get()
+        return self.state if stage is None else stage.state
+
+    @property
+    def staging(self) -> Stage | None:
+        """The open transaction of this thread or task."""
+        return self._staged.get()
+
+    @contextlib.contextmanager
+    def transaction(self, message: str) -> Iterator[Stage]:
+        """Stage all writes of the block; commit them at its end, or none."""
+        self.store.check_writable()
+        if self._staged.get() is not None:
+            raise InvalidValue("a transaction is open already; transactions do not nest")
+        stage = Stage(self)
+        token = self._staged.set(stage)
+        try:
+            yield stage
+        finally:
+            self._staged.reset(token)
+        if stage.rows:
+            with self._exclusive():
+                if self.version != stage.version:
+                    stage = self._again(stage)
+                self._append(stage, message)
+
+    def _again(self, old: Stage) -> Stage:
+        """Stage a transaction's changes anew on what others have committed meanwhile."""
+        stage = Stage(self)
+        for work, before in old.works:
+            try:
+                after = stage.run(work)
+            except DoxaError as error:
+                raise TransactionConflict(
+                    f"another writer changed what this transaction relied on: {error} "
+                    "Nothing was written; read again and repeat the transaction.",
+                    cause=error,
+                ) from error
+            if after != before:
+                raise TransactionConflict(
+                    "another writer changed what this transaction relied on: a step that gave "
+                    f"{before!r} would now give {after!r}. Nothing was written; read again and "
+                    "repeat the transaction.",
+                    before=before,
+                    after=after,
+                )
+        old.state, old.rows = stage.state, stage.rows
+        return stage
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        with self._lock, self.store.lock(self.lock_timeout):
+            self._catch_up()
+            yield
+
+    def _append(self, stage: Stage, message: str) -> None:
+        if not stage.rows:
+            return
+        state = stage.state
+        commit = self.store.append(self._commit_time(), "main", message, stage.rows)
+        state.commit_seq, state.commit_time = commit.seq, commit.time
+        stage.commit = commit
+        self.last_commit = commit.id.hex()
+        self._publish(state)
+        if self.store.checkpoint_due():
+            self._checkpoint(compact=True)
+
+    def ride(self, work: Work[T]) -> T:
+        """Apply a change at once and let its rows ride on the next commit or close."""
+        if self.store.read_only:
+            raise StoreReadOnly("this handle was opened with read_only=True; it records no uses")
+        self.store.check_writable()
+        stage = self._staged.get()
+        if stage is not None:
+            return stage.run(work)
+        with self._lock:
+            stage = Stage(self)
+            result = stage.run(work)
+            if stage.rows:
+                self.store.ride(stage.rows)
+                self._publish(stage.state)
+        return result
+
+    # -- upkeep ------------------------------------------------------------------------
+
+    def checkpoint(self, *, compact: bool) -> None:
+        """Write a checkpoint of the last commit's state; with ``compact`` archive the journal."""
+        self.store.check_writable()
+        if self._staged.get() is not None:
+            raise InvalidValue("checkpoint and compact do not run inside a transaction")
+        with self._exclusive():
+            self._flush_uses()
+            self._checkpoint(compact=compact)
+
+    def _checkpoint(self, *, compact: bool) -> None:
+        fork = self.state.fork()
+        fork.engine.compact()
+        self._publish(fork)
+        image = snapshot_of(self.state)
+        self.store.checkpoint(image.tables, image.arrays, image.meta)
+        if compact:
+            self.store.compact()
+
+    def _flush_uses(self) -> None:
+        """Commit uses that still ride, so that a checkpoint holds no more than the journal."""
+        if self.store.riding:
+            commit = self.store.append(self._commit_time(), "main", "uses", [])
+            self.state.commit_seq, self.state.commit_time = commit.seq, commit.time
+
+    def _commit_time(self) -> int:
+        return max(self.now(), self.state.commit_time or -(2**62))
+
+    def close(self) -> None:
+        """Commit uses that ride, checkpoint where it pays, close the store."""
+        if self.store.closed:
+            return
+        try:
+            if self.store.riding and self.store.writable:
+                with self._exclusive():
+                    self._flush_uses()
+        finally:
+            self.store.close()
+
+    # -- ids -------------------------------------------------------------------------
+
+    def draw_id(self, at: int, salt: str) -> str:
+        """Return a new id of UUIDv7 shape, ordered by ``at``.
+
+        Its other bits are a digest of the store's id, the position in the history, this
+        handle's counter and process, and ``salt``: nothing is drawn at random.
+        """
+        with self._lock:
+            self._drawn += 1
+            drawn = self._drawn
+        process = self.store.process
+        seed = f"{self.state.commit_seq}\0{drawn}\0{process}\0{self.agent}\0{salt}"
+        bits = int.from_bytes(
+            _core.digest(self.store.store_id + seed.encode("utf-8", "surrogatepass"))[:8], "big"
+        )
+        millis = min(max(at // 1000, 0), (1 << _ID_TIME_BITS) - 1)
+        value = (
+            (millis << 80)
+            | (0x7 << 76)
+            | ((drawn & ((1 << _ID_COUNTER_BITS) - 1)) << 64)
+            | (0b10 << 62)
+            | (bits & ((1 << 62) - 1))
+        )
+        text = f"{value:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

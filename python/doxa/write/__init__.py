@@ -1,0 +1,1 @@
+"""Admission: from what a caller gives to rows of the journal."""

@@ -1,0 +1,256 @@
+//! The flat match: which propositions do the query's terms hit, and how well?
+//!
+//! Holds the walk over posting lists, a window of documents at a time, so that
+//! the accumulators stay in the innermost caches. Invariant: a document's
+//! relevance is summed in the order of the query's terms, wherever its postings
+//! lie. Does not know what follows from a hit; it hands each to a closure.
+//! Cost: linear in the postings of the query's terms.
+
+use crate::codes::STEM;
+use crate::limits::WINDOW;
+use crate::postings::{Posting, Postings, unpack};
+use crate::query::QueryTerm;
+use crate::scratch::{Hit, Scratch, Window};
+use crate::tuning::{NAMED_ENTITY, Relevance, Tuning};
+
+/// What was summed for one document of the window.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cell {
+    relevance: f32,
+    /// 1: touched; 2: title or summary was hit.
+    mark: u32,
+}
+
+/// Marks a hit whose title or summary was hit.
+pub(crate) const STRONG: u32 = 1 << 31;
+const MASK: u32 = WINDOW - 1;
+
+/// Weights of one query term by posting code.
+struct Weights {
+    field: [f32; 16],
+    mark: [u32; 16],
+    /// k1 b / avgL by posting code.
+    slope: [f32; 16],
+    /// k1 (1 - b).
+    floor: f32,
+    /// k1 + 1.
+    top: f32,
+}
+
+impl Weights {
+    fn new(tuning: &Tuning, postings: &Postings, term: &QueryTerm) -> Self {
+        let given = tuning.given();
+        let mut out = Self {
+            field: [0.0; 16],
+            mark: [0; 16],
+            slope: [0.0; 16],
+            floor: (given.k1 * (1.0 - given.b)) as f32,
+            top: (given.k1 + 1.0) as f32,
+        };
+        for code in 0..16 {
+            let from = if term.stem { code | STEM as usize } else { code };
+            out.field[code] = tuning.field[from] * term.weight;
+            out.mark[code] = 1 | if tuning.seeds[from] && out.field[code] > 0.0 { 2 } else { 0 };
+            if code % 8 < crate::codes::FIELDS {
+                let mean = postings.statistics().mean_length(code % 8);
+                out.slope[code] = (given.k1 * given.b / mean) as f32;
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn saturated(&self, payload: u32) -> f32 {
+        let (code, length, frequency) = unpack(payload);
+        let tf = frequency as f32;
+        let code = code as usize;
+        self.field[code] * (tf * self.top / (tf + self.floor + self.slope[code] * length as f32))
+    }
+}
+
+/// The window under work.
+struct Pool<'a> {
+    cells: &'a mut [Cell],
+    touched: &'a mut [u32],
+    len: usize,
+    first: u32,
+}
+
+impl Pool<'_> {
+    /// Adds the postings up to the window's end; gives how many were read.
+    #[inline(always)]
+    fn pour(
+        &mut self,
+        list: &[Posting],
+        marks: &[u32; 16],
+        live: impl Fn(u32) -> bool,
+        score: impl Fn(u32) -> f32,
+    ) -> usize {
+        let end = self.first.saturating_add(WINDOW);
+        let cells: &mut [Cell; WINDOW as usize] = match self.cells.try_into() {
+            Ok(cells) => cells,
+            Err(_) => return list.len(),
+        };
+        let (mut last, mut best, mut len) = (u32::MAX, 0.0f32, self.len);
+        let mut read = 0;
+        for posting in list {
+            if posting.doc >= end {
+                break;
+            }
+            read += 1;
+            if !live(posting.doc) {
+                continue;
+            }
+            // Of one document's fields the best one counts: add what exceeds
+            // the best so far. No branch, the fields of a document come together.
+            let earlier = if posting.doc == last { best } else { 0.0 };
+            best = score(posting.payload).max(earlier);
+            last = posting.doc;
+            let at = posting.doc.wrapping_sub(self.first) & MASK;
+            let cell = &mut cells[at as usize];
+            self.touched[len] = at;
+            len += usize::from(cell.mark == 0);
+            cell.relevance += best - earlier;
+            cell.mark |= marks[(posting.payload >> 28) as usize];
+        }
+        self.len = len;
+        read
+    }
+}
+
+/// Runs the query's terms over all postings; `see` gets node, relevance and whether title or summary was hit.
+pub(crate) fn run(
+    postings: &Postings,
+    tuning: &Tuning,
+    scratch: &mut Scratch,
+    mut see: impl FnMut(&mut Scratch, u32, f32, bool),
+) {
+    scratch.hits.clear();
+    scratch.windows.clear();
+    sweep::<false>(postings, tuning, scratch, &mut see);
+    scratch.recent_from = scratch.windows.len();
+    if postings.has_recent() {
+        sweep::<true>(postings, tuning, scratch, &mut see);
+    }
+}
+
+/// The lists of a term: the base's one, or one of the recent ones.
+fn lists<'a, const RECENT: bool>(postings: &'a Postings, term: u32) -> impl Iterator<Item = &'a [Posting]> {
+    let base = (!RECENT).then(|| postings.base_list(term));
+    let recent = RECENT.then(|| postings.recent_lists(term)).into_iter().flatten();
+    base.into_iter().chain(recent)
+}
+
+/// One pass over the base (by document) or over what is recent (by slot).
+fn sweep<const RECENT: bool>(
+    postings: &Postings,
+    tuning: &Tuning,
+    scratch: &mut Scratch,
+    see: &mut impl FnMut(&mut Scratch, u32, f32, bool),
+) {
+    let mut cells = std::mem::take(&mut scratch.cells);
+    let mut touched = std::mem::take(&mut scratch.touched);
+    scratch.cursors.clear();
+    for term in &scratch.query.terms {
+        if let Some(term) = term.term {
+            scratch.cursors.extend(lists::<RECENT>(postings, term).map(|_| 0));
+        }
+    }
+    while let Some(first) = next_document::<RECENT>(postings, scratch) {
+        let mut pool = Pool { cells: &mut cells, touched: &mut touched, len: 0, first };
+        pour_all::<RECENT>(postings, tuning, scratch, &mut pool);
+        let len = pool.len;
+        scratch.windows.push(Window { start: scratch.hits.len() as u32, first });
+        for &at in &touched[..len] {
+            let cell = std::mem::take(&mut cells[at as usize]);
+            if cell.relevance > 0.0 {
+                settle::<RECENT>(postings, scratch, first + at, cell, see);
+            }
+        }
+    }
+    scratch.cells = cells;
+    scratch.touched = touched;
+}
+
+fn settle<const RECENT: bool>(
+    postings: &Postings,
+    scratch: &mut Scratch,
+    doc: u32,
+    cell: Cell,
+    see: &mut impl FnMut(&mut Scratch, u32, f32, bool),
+) {
+    let node = if RECENT {
+        match postings.document(doc) {
+            Some(node) => node,
+            None => return,
+        }
+    } else {
+        doc
+    };
+    let mut relevance = cell.relevance;
+    if !scratch.favourites.is_empty() && scratch.favoured[node as usize >> 6] >> (node & 63) & 1 == 1 {
+        relevance *= NAMED_ENTITY as f32;
+    }
+    let strong = cell.mark & 2 != 0;
+    scratch.hits.push(Hit { key: node | if strong { STRONG } else { 0 }, relevance });
+    see(scratch, node, relevance, strong);
+}
+
+/// The first document that is still to be read.
+fn next_document<const RECENT: bool>(postings: &Postings, scratch: &Scratch) -> Option<u32> {
+    let mut cursors = scratch.cursors.iter();
+    let mut first = None;
+    for term in scratch.query.terms.iter().filter_map(|term| term.term) {
+        for (list, &at) in lists::<RECENT>(postings, term).zip(cursors.by_ref()) {
+            if let Some(posting) = list.get(at) {
+                first = Some(first.map_or(posting.doc, |doc: u32| doc.min(posting.doc)));
+            }
+        }
+    }
+    first
+}
+
+fn pour_all<const RECENT: bool>(
+    postings: &Postings,
+    tuning: &Tuning,
+    scratch: &mut Scratch,
+    pool: &mut Pool<'_>,
+) {
+    let counting = tuning.given().relevance == Relevance::Count;
+    let stale = !RECENT && postings.any_stale();
+    let mut cursors = scratch.cursors.iter_mut();
+    for query_term in &scratch.query.terms {
+        let Some(term) = query_term.term else { continue };
+        let weights = Weights::new(tuning, postings, query_term);
+        for list in lists::<RECENT>(postings, term) {
+            let Some(at) = cursors.next() else { return };
+            let rest = &list[*at..];
+            let live = |doc| !postings.is_stale(doc);
+            let (field, marks) = (&weights.field, &weights.mark);
+            let count = |payload: u32| field[(payload >> 28) as usize];
+            *at += match (counting, stale) {
+                (true, false) => pool.pour(rest, marks, |_| true, count),
+                (true, true) => pool.pour(rest, marks, live, count),
+                (false, false) => pool.pour(rest, marks, |_| true, |p| weights.saturated(p)),
+                (false, true) => pool.pour(rest, marks, live, |p| weights.saturated(p)),
+            };
+        }
+    }
+}
+
+/// Looks a node up among the hits: its relevance.
+pub(crate) fn relevance(postings: &Postings, scratch: &Scratch, node: u32) -> Option<f32> {
+    if scratch.hits.is_empty() {
+        return None;
+    }
+    let (windows, place) = match postings.slot(node) {
+        Some(slot) => (scratch.recent_from..scratch.windows.len(), slot),
+        None => (0..scratch.recent_from, node),
+    };
+    let offset = windows.start;
+    let windows = &scratch.windows[windows];
+    let at = windows.partition_point(|window| window.first <= place).checked_sub(1)?;
+    let start = windows[at].start as usize;
+    let end = scratch.windows.get(offset + at + 1).map_or(scratch.hits.len(), |next| next.start as usize);
+    scratch.hits[start..end].iter().find(|hit| hit.key & !STRONG == node).map(|hit| hit.relevance)
+}

@@ -1,0 +1,4 @@
+//! The doxa memory graph without Python.
+
+pub mod digest;
+pub mod text;

@@ -1,0 +1,43 @@
+//! Digests of byte strings and buffers.
+
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// BLAKE3 digest (32 bytes) of any contiguous buffer, keyed when `key` (32 bytes) is given.
+#[pyfunction]
+#[pyo3(signature = (data, key=None))]
+fn digest<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    key: Option<[u8; 32]>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let hash = if let Ok(bytes) = data.cast::<PyBytes>() {
+        let slice = bytes.as_bytes();
+        if slice.len() < DETACH_BYTES {
+            doxa_core::digest::digest(&[slice], key.as_ref())
+        } else {
+            py.detach(|| doxa_core::digest::digest(&[slice], key.as_ref()))
+        }
+    } else {
+        let buffer = PyBuffer::<u8>::get(data)?;
+        let Some(cells) = buffer.as_slice(py) else {
+            return Err(pyo3::exceptions::PyBufferError::new_err(
+                "digest: the buffer is not contiguous; pass bytes or a contiguous memoryview",
+            ));
+        };
+        // SAFETY: ReadOnlyCell<u8> has the layout of u8; the buffer is held
+        // for the whole call, and callers never change bytes that they verify.
+        let slice = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<u8>(), cells.len()) };
+        py.detach(|| doxa_core::digest::digest(&[slice], key.as_ref()))
+    };
+    Ok(PyBytes::new(py, &hash))
+}
+
+/// Below this size hashing is quicker than giving the interpreter lock away.
+const DETACH_BYTES: usize = 64 * 1024;
+
+/// Adds this module's functions.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(digest, module)?)
+}
