@@ -16,6 +16,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -123,12 +124,15 @@ def measure(
         for text in asked[:_WARM_UP]:
             mem.recall(text, now=NOW)
         answers = hashlib.blake2b(digest_size=8)
-        times: dict[str, list[int]] = {"mem.recall": [], "core": [], "yardstick": []}
-        core, yardstick = _core_recall(mem), _yardstick(titles)
+        calls: dict[str, Callable[[str], object]] = {
+            "mem.recall": partial(mem.recall, now=NOW),
+            "core": _core_recall(mem),
+            "yardstick": _yardstick(titles),
+        }
+        times: dict[str, list[int]] = {name: [] for name in calls}
         for number, text in enumerate(asked):
-            times["mem.recall"].append(_timed(lambda text=text: mem.recall(text, now=NOW)))
-            times["core"].append(_timed(lambda text=text: core(text)))
-            times["yardstick"].append(_timed(lambda text=text: yardstick(text)))
+            for name, call in calls.items():
+                times[name].append(_timed(call, text))
             answers.update(" ".join(mem.recall(text, now=NOW).ids).encode())
             if number % 64 == 0:
                 step(size + 2 * number, total)
@@ -144,9 +148,9 @@ def measure(
     }
 
 
-def _timed(call: Callable[[], object]) -> int:
+def _timed(call: Callable[[str], object], text: str) -> int:
     began = time.perf_counter_ns()
-    call()
+    call(text)
     return time.perf_counter_ns() - began
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +26,7 @@ from doxa.errors import InvalidValue
 
 if TYPE_CHECKING:
     from doxa.io import ImportReport
+    from doxa.memory import Memory
 
 __all__ = ["register", "tell_import"]
 
@@ -70,22 +73,34 @@ def import_(
     here = session(context, store, as_json)
     if kind not in _KINDS:
         raise InvalidValue("--kind", kind, f"one of {', '.join(_KINDS)}")
-    with progress(f"reading {file.name}") as step:
-        with here.open(create=not dry_run, seed_norms=False, agent=agent) as mem:
-            report = import_file(
-                mem,
-                file,
-                format=format_,
-                strict=strict,
-                dry_run=dry_run,
-                update=update,
-                defaults={"kind": kind},
-                progress=step,
-            )
+    with _target(here, agent, dry_run) as mem, progress(f"reading {file.name}") as step:
+        report = import_file(
+            mem,
+            file,
+            format=format_,
+            strict=strict,
+            dry_run=dry_run,
+            update=update,
+            defaults={"kind": kind},
+            progress=step,
+        )
     here.out.document(msgspec.to_builtins(report))
     tell_import(here.out, report, dry_run=dry_run)
     if report.refused:
         raise typer.Exit(FINDINGS)
+
+
+@contextlib.contextmanager
+def _target(here: Session, agent: str, dry_run: bool) -> Iterator[Memory]:
+    """Open the store to import into; one that is not there is made, in RAM for a dry run."""
+    import doxa
+
+    if dry_run and not here.path.exists():
+        with doxa.memory(seed_norms=False, agent=agent) as mem:
+            yield mem
+    else:
+        with here.open(create=not dry_run, seed_norms=False, agent=agent) as mem:
+            yield mem
 
 
 def tell_import(out: Out, report: ImportReport, *, dry_run: bool = False) -> None:

@@ -26,7 +26,7 @@ pub(crate) const STRONG: u32 = 1 << 31;
 const MASK: u32 = WINDOW - 1;
 
 /// Weights of one query term by posting code.
-struct Weights {
+pub(crate) struct Weights {
     field: [f32; 16],
     mark: [u32; 16],
     /// k1 b / avgL by posting code.
@@ -127,6 +127,10 @@ pub(crate) fn run(
 ) {
     scratch.hits.clear();
     scratch.windows.clear();
+    scratch.weights.clear();
+    for term in &scratch.query.terms {
+        scratch.weights.push(Weights::new(tuning, postings, term));
+    }
     sweep::<false>(postings, tuning, scratch, &mut see);
     scratch.recent_from = scratch.windows.len();
     if postings.has_recent() {
@@ -218,10 +222,10 @@ fn pour_all<const RECENT: bool>(
 ) {
     let counting = tuning.given().relevance == Relevance::Count;
     let stale = !RECENT && postings.any_stale();
-    let mut cursors = scratch.cursors.iter_mut();
-    for query_term in &scratch.query.terms {
+    let Scratch { cursors, query, weights, .. } = scratch;
+    let mut cursors = cursors.iter_mut();
+    for (query_term, weights) in query.terms.iter().zip(weights.iter()) {
         let Some(term) = query_term.term else { continue };
-        let weights = Weights::new(tuning, postings, query_term);
         for list in lists::<RECENT>(postings, term) {
             let Some(at) = cursors.next() else { return };
             let rest = &list[*at..];

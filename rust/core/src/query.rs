@@ -44,7 +44,7 @@ impl Query {
         let counting = tuning.given().relevance == Relevance::Count;
         for (text, kind, function) in terms.iter() {
             let stem = kind == TermKind::Stem;
-            if kind == TermKind::Char || (stem && counting) {
+            if kind == TermKind::Character || (stem && counting) {
                 continue;
             }
             let next = self.terms.len();

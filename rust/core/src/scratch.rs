@@ -5,7 +5,7 @@
 //! unwinds in between throws the scratch away. Does not know formulas. Cost: 24
 //! bytes per node and thread; nothing is allocated when warm.
 
-use crate::lexical::Cell;
+use crate::lexical::{Cell, Weights};
 use crate::limits::WINDOW;
 use crate::query::Query;
 use crate::select::Top;
@@ -87,6 +87,7 @@ pub(crate) type Replaced = (u32, f32);
 pub struct Scratch {
     pub(crate) terms: Terms,
     pub(crate) query: Query,
+    pub(crate) weights: Vec<Weights>,
     pub(crate) cells: Vec<Cell>,
     pub(crate) touched: Vec<u32>,
     pub(crate) cursors: Vec<usize>,
@@ -106,6 +107,8 @@ pub struct Scratch {
     pub(crate) lifts: Vec<(u32, f64)>,
     pub(crate) chain: Vec<u32>,
     pub(crate) sources: Vec<(u32, f32)>,
+    /// Nodes that are left out of the result.
+    pub(crate) excluded: Vec<u32>,
     pub(crate) frontier: Vec<(u32, f32)>,
     /// Activation over all hops.
     pub(crate) total: Ledger,

@@ -239,7 +239,7 @@ impl Snapshot {
             writer.statement.push('\n');
             writer.statement.push_str(text.summary);
         }
-        let prints = fingerprint(&writer.statement, &mut writer.terms);
+        let prints = fingerprint(&writer.statement);
         let mut record = Record { equal: prints.equal, content: prints.content, ..Record::default() };
         writer.found.clear();
         for (field, piece) in [
@@ -271,7 +271,8 @@ impl Snapshot {
         for (term, kind, _) in writer.terms.iter() {
             let (flag, counts) = match kind {
                 TermKind::Whole | TermKind::Part => (0, 1),
-                TermKind::Char => (0, 0),
+                // As good as a word to a query of one character, in either ranking.
+                TermKind::Character => (0, 0),
                 TermKind::Stem => (codes::STEM, 0),
             };
             lengths[field as usize] = lengths[field as usize].saturating_add(counts);

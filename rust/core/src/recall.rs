@@ -1,0 +1,392 @@
+//! From a query to the best propositions: match, seed, spread, select.
+//!
+//! Holds the order of the steps. Invariant: a column is read only of a node
+//! that can still reach the result; the answer is the same as if all were.
+//! Does not know what lifecycle or notes make of the result. Cost: the postings
+//! of the query's terms, the rows reached, and a few look-ups per result.
+
+use std::sync::Arc;
+
+use crate::codes::{ABOUT, ENTITY, SILENT_STATUSES, SUPERSEDED};
+use crate::columns::Hot;
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::lexical;
+use crate::limits::MAX_RESULTS;
+use crate::scratch::Scratch;
+use crate::select::{Candidate, Top};
+use crate::snapshot::Snapshot;
+use crate::spread::Spread;
+use crate::strength::{self, Heat};
+use crate::succession;
+use crate::tuning::{Relevance, Tuning};
+
+/// What a call asks for, beside the query.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// How many results at most.
+    pub k: usize,
+    /// The moment (microseconds).
+    pub now: i64,
+    /// The constants.
+    pub tuning: Arc<Tuning>,
+    /// What is returned, and what bars.
+    pub filter: Arc<Filter>,
+    /// Whether activation spreads.
+    pub spread: bool,
+}
+
+/// A result in columns, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hits {
+    /// The propositions.
+    pub nodes: Vec<u32>,
+    /// combined + activation + succession.
+    pub scores: Vec<f64>,
+    /// α relevance + β strength, reduced where superseded; 0 without a lexical hit.
+    pub combined: Vec<f32>,
+    /// Relevance to the query's terms.
+    pub relevance: Vec<f32>,
+    /// Strength at the moment asked for.
+    pub strength: Vec<f32>,
+    /// What spread to it.
+    pub activation: Vec<f32>,
+    /// Gain from a superseded hit that it replaces.
+    pub succession: Vec<f64>,
+    /// 1: superseded; 2: its scope only may apply; 4: lexical hit.
+    pub flags: Vec<u8>,
+    /// Where activation came from, with the energy.
+    pub sources: Vec<(u32, f32)>,
+    /// Entities that the query names.
+    pub named: Vec<u32>,
+}
+
+/// Set in [`Hits::flags`] where a node is superseded.
+pub const FLAG_SUPERSEDED: u8 = 1;
+/// Set in [`Hits::flags`] where a node's scope only may apply.
+pub const FLAG_CONDITIONAL: u8 = 2;
+/// Set in [`Hits::flags`] where a term of the query hits.
+pub const FLAG_LEXICAL: u8 = 4;
+
+impl Hits {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.scores.clear();
+        self.combined.clear();
+        self.relevance.clear();
+        self.strength.clear();
+        self.activation.clear();
+        self.succession.clear();
+        self.flags.clear();
+        self.sources.clear();
+        self.named.clear();
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+/// One call at work.
+pub(crate) struct Call<'a> {
+    pub snapshot: &'a Snapshot,
+    pub tuning: &'a Tuning,
+    pub filter: &'a Filter,
+    pub now: i64,
+    heat: Heat<'a>,
+    alpha: f32,
+    beta: f32,
+    rho: f32,
+    /// β times the most strength that any node can have.
+    margin: f32,
+    lift: bool,
+}
+
+impl<'a> Call<'a> {
+    fn new(snapshot: &'a Snapshot, request: &'a Request) -> Self {
+        let tuning: &Tuning = &request.tuning;
+        let given = tuning.given();
+        let beta = given.beta as f32;
+        Self {
+            snapshot,
+            tuning,
+            filter: &request.filter,
+            now: request.now,
+            heat: Heat::new(tuning, request.now, (&snapshot.tuning, snapshot.origin)),
+            alpha: given.alpha as f32,
+            beta,
+            rho: given.rho as f32,
+            margin: beta * strength::bound(tuning, snapshot.max_uses),
+            lift: given.lift_successor && request.filter.has_superseded(),
+        }
+    }
+
+    pub fn strength(&self, node: u32, hot: Hot) -> f32 {
+        self.heat.of(hot, || self.snapshot.columns.cold(node))
+    }
+
+    fn combine(&self, relevance: f32, strength: f32) -> f32 {
+        self.alpha * relevance + self.beta * strength
+    }
+
+    /// A node with what is known of it; the key is combined + activation.
+    pub fn candidate(&self, node: u32, hot: Hot, relevance: Option<f32>, activation: f32) -> Candidate {
+        let strength = self.strength(node, hot);
+        let mut combined = relevance.map_or(0.0, |relevance| self.combine(relevance, strength));
+        if hot.meta.status() == SUPERSEDED {
+            combined *= self.rho;
+        }
+        Candidate {
+            key: f64::from(combined) + f64::from(activation),
+            lift: 0.0,
+            node,
+            relevance: relevance.unwrap_or(0.0),
+            strength,
+            combined,
+            activation,
+            lexical: relevance.is_some(),
+        }
+    }
+
+    /// What a node would have as a hit if it were not superseded.
+    pub fn unreduced(&self, node: u32, relevance: Option<f32>) -> f32 {
+        relevance.map_or(0.0, |relevance| {
+            self.combine(relevance, self.strength(node, self.snapshot.columns.hot(node)))
+        })
+    }
+
+    /// Takes a lexical hit in.
+    fn weigh(&self, scratch: &mut Scratch, node: u32, relevance: f32, strong: bool) {
+        let most = f64::from(self.alpha * relevance + self.margin);
+        let seed = strong && most >= scratch.seeds.floor();
+        if !seed && most < scratch.results.floor() {
+            return;
+        }
+        let (snapshot, columns) = (self.snapshot, &self.snapshot.columns);
+        let hot = columns.hot(node);
+        if self.filter.bars(columns, node, hot.meta) {
+            return;
+        }
+        let candidate = self.candidate(node, hot, Some(relevance), 0.0);
+        if seed && SILENT_STATUSES >> hot.meta.status() & 1 == 0 {
+            scratch.seeds.push(snapshot, candidate);
+        }
+        if self.lift && hot.meta.status() == SUPERSEDED {
+            let full = self.combine(relevance, candidate.strength);
+            if f64::from(full) >= scratch.results.floor() {
+                scratch.replaced.push((node, full));
+            }
+        }
+        if candidate.key >= scratch.results.floor() && self.filter.returns(columns, node, hot.meta, self.now) {
+            scratch.results.push(snapshot, candidate);
+        }
+    }
+
+    /// Seeds and named entities become the sources of the spread.
+    fn seed(&self, scratch: &mut Scratch) {
+        scratch.sources.clear();
+        let given = self.tuning.given();
+        let best_of = |top: &Top| {
+            top.items().iter().map(|candidate| candidate.combined).fold(None, |best: Option<f32>, combined| {
+                Some(best.map_or(combined, |best| best.max(combined)))
+            })
+        };
+        let best = best_of(&scratch.seeds)
+            .or_else(|| best_of(&scratch.results))
+            .unwrap_or((given.alpha * given.w_title) as f32);
+        for candidate in scratch.seeds.finish(self.snapshot).iter().take(given.max_seeds) {
+            let mut energy = candidate.combined;
+            if given.seed_power != 0.0 && best > 0.0 {
+                let share = f64::from(energy) / f64::from(best);
+                energy = (f64::from(energy) * libm::pow(share, given.seed_power)) as f32;
+            }
+            scratch.sources.push((candidate.node, energy));
+        }
+        for &entity in &scratch.named {
+            if SILENT_STATUSES >> self.snapshot.columns.meta(entity).status() & 1 == 0 {
+                scratch.sources.push((entity, best));
+            }
+        }
+    }
+
+    /// Puts hits, what was reached and what replaced something into one order.
+    fn select(&self, scratch: &mut Scratch, k: usize) {
+        let Scratch { results, finals, total, .. } = scratch;
+        finals.reset(k);
+        for candidate in results.items() {
+            let activation = total.get(candidate.node);
+            let key = f64::from(candidate.combined) + f64::from(activation);
+            finals.push(self.snapshot, Candidate { key, activation, ..*candidate });
+        }
+        finals.trim(self.snapshot);
+        if self.lift {
+            succession::lift(self, scratch);
+        }
+        let Scratch { results, total, .. } = scratch;
+        for candidate in results.items() {
+            total.zero(candidate.node);
+        }
+        self.select_reached(scratch);
+    }
+
+    /// Considers what only activation may carry into the result; forgets all activation.
+    fn select_reached(&self, scratch: &mut Scratch) {
+        // Hits that were dropped have at most this.
+        let dropped = scratch.results.floor();
+        let dropped = if dropped.is_finite() { dropped } else { 0.0 };
+        let columns = &self.snapshot.columns;
+        let mut total = std::mem::take(&mut scratch.total);
+        total.drain(|node, activation| {
+            if activation == 0.0 || f64::from(activation) + dropped < scratch.finals.floor() {
+                return;
+            }
+            let hot = columns.hot(node);
+            if !self.filter.returns(columns, node, hot.meta, self.now) {
+                return;
+            }
+            let relevance = lexical::relevance(&self.snapshot.postings, scratch, node);
+            let candidate = self.candidate(node, hot, relevance, activation);
+            scratch.finals.push(self.snapshot, candidate);
+        });
+        scratch.total = total;
+        scratch.unreduced.drain(|_, _| {});
+    }
+
+    fn report(&self, scratch: &mut Scratch, hits: &mut Hits) {
+        for candidate in scratch.finals.finish(self.snapshot) {
+            let columns = &self.snapshot.columns;
+            let superseded = columns.meta(candidate.node).status() == SUPERSEDED;
+            let conditional = self.filter.scope_verdict(&columns.cold(candidate.node)) == 1;
+            hits.nodes.push(candidate.node);
+            hits.scores.push(candidate.key);
+            hits.combined.push(candidate.combined);
+            hits.relevance.push(candidate.relevance);
+            hits.strength.push(candidate.strength);
+            hits.activation.push(candidate.activation);
+            hits.succession.push(candidate.lift);
+            hits.flags.push(
+                u8::from(superseded) * FLAG_SUPERSEDED
+                    + u8::from(conditional) * FLAG_CONDITIONAL
+                    + u8::from(candidate.lexical) * FLAG_LEXICAL,
+            );
+        }
+        hits.sources.extend_from_slice(&scratch.sources);
+        hits.named.extend_from_slice(&scratch.named);
+    }
+}
+
+impl Snapshot {
+    /// The propositions that answer a query, best first, into `hits`.
+    ///
+    /// An empty query, a query of unknown terms, `k = 0` and an empty memory give nothing.
+    pub fn recall(&self, query: &str, request: &Request, scratch: &mut Scratch, hits: &mut Hits) {
+        hits.clear();
+        let k = request.k.min(self.node_count() as usize).min(MAX_RESULTS);
+        if k == 0 {
+            return;
+        }
+        let call = Call::new(self, request);
+        scratch.fit(self.node_count(), self.columns.relays() > 0);
+        scratch.terms.analyze(query, self.language);
+        scratch.query.read(self, &scratch.terms, &request.tuning);
+        self.names.find(&scratch.terms, &mut scratch.names_found, &mut scratch.named);
+        scratch.named.retain(|&node| self.columns.meta(node).node_type() == ENTITY);
+        self.favour(scratch, &request.tuning);
+        let seeds = if request.spread { request.tuning.given().max_seeds.max(1) } else { 0 };
+        scratch.seeds.reset(seeds);
+        scratch.results.reset(k);
+        scratch.replaced.clear();
+        lexical::run(&self.postings, &request.tuning, scratch, |scratch, node, relevance, strong| {
+            call.weigh(scratch, node, relevance, strong);
+        });
+        scratch.sources.clear();
+        scratch.excluded.clear();
+        if request.spread {
+            call.seed(scratch);
+            Spread::new(self, &request.tuning, &request.filter).run(scratch);
+        }
+        call.select(scratch, k);
+        call.report(scratch, hits);
+        unfavour(scratch);
+    }
+
+    /// What is linked with the given nodes, by activation; the nodes themselves are left out.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::UnknownNode`].
+    pub fn related(&self, nodes: &[u32], request: &Request, scratch: &mut Scratch, hits: &mut Hits) -> Result<()> {
+        hits.clear();
+        for &node in nodes {
+            self.known(node)?;
+        }
+        let k = request.k.min(self.node_count() as usize).min(MAX_RESULTS);
+        if k == 0 {
+            return Ok(());
+        }
+        let call = Call::new(self, request);
+        scratch.fit(self.node_count(), self.columns.relays() > 0);
+        scratch.query.terms.clear();
+        scratch.hits.clear();
+        scratch.named.clear();
+        scratch.replaced.clear();
+        scratch.results.reset(k);
+        scratch.sources.clear();
+        for &node in nodes {
+            let silent = request.filter.silences(&self.columns, node, self.columns.meta(node));
+            if !silent && !scratch.sources.iter().any(|source| source.0 == node) {
+                scratch.sources.push((node, 1.0));
+            }
+        }
+        Spread::new(self, &request.tuning, &request.filter).run(scratch);
+        scratch.excluded.clear();
+        scratch.excluded.extend_from_slice(nodes);
+        for &node in nodes {
+            scratch.total.zero(node);
+            if let Some(sum) = scratch.unreduced.sums.get_mut(node as usize) {
+                *sum = 0.0;
+            }
+        }
+        call.select(scratch, k);
+        call.report(scratch, hits);
+        Ok(())
+    }
+
+    /// Entities whose whole name stands in a text, rising.
+    #[must_use]
+    pub fn names_in(&self, text: &str, scratch: &mut Scratch) -> Vec<u32> {
+        scratch.terms.analyze(text, self.language);
+        self.names.find(&scratch.terms, &mut scratch.names_found, &mut scratch.named);
+        scratch.named.clone()
+    }
+
+    /// Marks what is about the one entity that the query names.
+    fn favour(&self, scratch: &mut Scratch, tuning: &Tuning) {
+        scratch.favourites.clear();
+        let &[entity] = &scratch.named[..] else { return };
+        if tuning.given().relevance != Relevance::Bm25 {
+            return;
+        }
+        let Scratch { favoured, favourites, .. } = scratch;
+        self.graph.out.visit(entity, |piece| {
+            for edge in piece.iter().filter(|edge| edge.relation() == ABOUT) {
+                let node = edge.node();
+                favoured[node as usize >> 6] |= 1 << (node & 63);
+                favourites.push(node);
+            }
+        });
+    }
+}
+
+fn unfavour(scratch: &mut Scratch) {
+    for &node in &scratch.favourites {
+        scratch.favoured[node as usize >> 6] = 0;
+    }
+}
