@@ -115,7 +115,7 @@ class Disk:
         ops = self.pending
         for length in range(len(ops) + 1):
             yield self._image(ops[:length])
-        for dropped in range(len(ops) - 1):
+        for dropped in (n for n, op in enumerate(ops[:-1]) if isinstance(op, Write)):
             yield self._image(ops[:dropped] + ops[dropped + 1 :])
         if ops and isinstance(ops[-1], Write):
             yield from self._torn(ops[:-1], ops[-1])

@@ -137,8 +137,8 @@ def recovered(disk: Disk, acknowledged: list[bytes], total: int) -> str:
     try:
         store = opened(files)
         known = numbers(store)
-    except StoreNotFound:
-        return "" if not acknowledged else "the store is gone"
+    except StoreNotFound as error:
+        return "" if not acknowledged else f"the store is gone: {error}"
     except StoreError as error:
         return f"{type(error).__name__}: {error}"
     first = [number for number in known if number != EXTRA]

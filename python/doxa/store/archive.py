@@ -70,7 +70,8 @@ def write(files: Files, root: str, epoch: int, frames: list[tuple[Frame, bytes]]
     data = sink.getvalue().to_pybytes()
     folder = f"{root}/archive"
     files.make_dir(folder)
-    for suffix, content in (("arrow", data), ("check", digest(data))):
+    # The check comes first: an archive that has its name is whole.
+    for suffix, content in (("check", digest(data)), ("arrow", data)):
         path = f"{folder}/{epoch:010}.{suffix}"
         file = files.create(f"{path}.new")
         try:

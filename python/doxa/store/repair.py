@@ -14,7 +14,7 @@ import msgspec
 from doxa.errors import StoreError, StoreExists, StoreNotFound
 from doxa.store import archive
 from doxa.store.files import Files, read_whole
-from doxa.store.frames import COMMIT, Commit, decode_commit, find_frames
+from doxa.store.frames import COMMIT, OVERHEAD, Commit, decode_commit, find_frames
 from doxa.store.journal import epoch_numbers, epoch_path
 from doxa.store.store import Store
 
@@ -82,9 +82,9 @@ def repair(files: Files, source: str, target: str, key: bytes | None = None) -> 
                     found[commit.seq] = commit
                 except StoreError as error:
                     problems.append(str(error))
-            begin = frame.end - (frame.end - end) if end else 0
-            if end and data.find(b"DOXAFRM1", end, end + 8) != end and begin < frame.end:
-                problems.append(f"{path}: damaged from byte {end:,}")
+            start = frame.end - OVERHEAD - len(frame.payload)
+            if start != end:
+                problems.append(f"{path}: damaged from byte {end:,} to {start:,}")
             end = frame.end
         if end < len(data):
             problems.append(f"{path}: damaged from byte {end:,} to the end, {len(data) - end:,} bytes")

@@ -11,12 +11,13 @@
 
 mod classes;
 mod compound;
+mod equal;
 mod function_words;
 mod normal;
 mod scan;
 mod stem;
 
-pub use normal::normalize;
+pub use equal::normalize;
 pub(crate) use {classes::Class, classes::class, classes::class_at, normal::fold_onto, normal::prepare};
 
 use compound::Parts;
