@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ app = typer.Typer(
     name="doxa",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() and sys.stderr.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Governed memory for long-running agents: a proposition graph in your own process.",
     epilog="Exit codes: 0 ok, 1 findings or rows refused, 2 bad input, 3 store trouble. "

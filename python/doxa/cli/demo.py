@@ -192,12 +192,15 @@ def _ask(out: Out, mem: Memory) -> list[dict[str, Any]]:
 
 def _ask_in_old_words(out: Out, mem: Memory) -> dict[str, Any]:
     out.heading("3. Asked in the words of a document that was replaced")
-    hits = mem.recall(OLD_WORDS, k=3, now=_NOW)
+    hits = mem.recall(OLD_WORDS, k=4, now=_NOW)
     out.say(f"» {OLD_WORDS}", "cyan")
     tell_hits(out, hits, explain=True)
     old = next((hit for hit in hits if hit.id == "PEP 248"), None)
     above = bool(hits) and hits[0].id == "PEP 249"
-    out.say("The successor stands above it, and the old one says what replaced it.")
+    if above and old is not None and old.notes:
+        out.say("The successor stands above it, and the old one says what replaced it.")
+    else:
+        out.say("The successor was NOT found above the old document.", "red")
     return {
         **hits_document(OLD_WORDS, hits),
         "successor_first": above,

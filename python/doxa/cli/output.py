@@ -153,6 +153,7 @@ class Out:
         numbers: Sequence[int] = (),
         styles: Mapping[int, str] | None = None,
         ratio: int | None = None,
+        leading: int = 0,
     ) -> None:
         """Write a table.
 
@@ -166,6 +167,8 @@ class Out:
             Rich styles by column, on a terminal.
         ratio : int, optional
             The column that takes the room which is left.
+        leading : int
+            Empty lines between rows, on a terminal.
         """
         if self.as_json:
             return
@@ -177,7 +180,7 @@ class Out:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, leading=leading)
         for at, name in enumerate(columns):
             table.add_column(
                 name,

@@ -110,4 +110,4 @@ def link_of(text: str) -> tuple[str, str]:
 
 def text_of(text: str) -> str:
     """Return a text, or what stands on stdin where it is ``-``."""
-    return sys.stdin.read(_STDIN_CHARACTERS) if text == "-" else text
+    return sys.stdin.read(_STDIN_CHARACTERS).rstrip("\n") if text == "-" else text

@@ -114,7 +114,8 @@ def tell_hits(out: Out, hits: Hits, *, explain: bool = False) -> None:
             for place, hit in enumerate(hits, 1)
         ]
         columns = ("#", "score", "proposition", "made of")
-        out.table(columns, rows, numbers=(0, 1), styles={0: "dim", 1: "bold", 3: "dim"}, ratio=2)
+        styles = {0: "dim", 1: "bold", 3: "dim"}
+        out.table(columns, rows, numbers=(0, 1), styles=styles, ratio=2, leading=1)
         return
     for place, hit in enumerate(hits, 1):
         out.say(f"{place}. {hit.score:.3f}  {hit.id}: {hit.title}")

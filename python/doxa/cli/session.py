@@ -52,7 +52,7 @@ INTERRUPTED: Final = 130
 
 StoreOption = Annotated[
     Path | None,
-    typer.Option("--store", metavar="DIR", help="The store's directory [env: DOXA_STORE]."),
+    typer.Option("--store", metavar="DIR", help="The store's directory (or DOXA_STORE)."),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Answer with one JSON document on stdout.")

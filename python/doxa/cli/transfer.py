@@ -105,7 +105,7 @@ def _target(here: Session, agent: str, dry_run: bool) -> Iterator[Memory]:
 
 def tell_import(out: Out, report: ImportReport, *, dry_run: bool = False) -> None:
     """Say what an import did, and every line that it left out."""
-    verb = "would add" if dry_run else "added" if report.written else "read, and wrote nothing of,"
+    verb = "would add" if dry_run else "added"
     what = (
         ("propositions", report.propositions),
         ("entities", report.entities),
@@ -114,20 +114,22 @@ def tell_import(out: Out, report: ImportReport, *, dry_run: bool = False) -> Non
         ("links", report.links),
     )
     counted = [f"{count:,} {name}" for name, count in what if count]
-    out.say(f"{report.file} ({report.format}): {verb} {', '.join(counted) or 'nothing'}")
-    asides = (
+    name = f"{report.file} ({report.format})"
+    if dry_run or report.written:
+        out.say(f"{name}: {verb} {', '.join(counted) or 'nothing'}")
+    else:
+        out.say(f"{name}: nothing was written, because of --strict", "red")
+    asides: tuple[tuple[int, str], ...] = (
         (report.rewritten, "propositions brought up to date"),
         (report.duplicates, "rows said what is there already and were merged into it"),
-        (report.already_there, "items were there before"),
+        (report.already_there, "items were there already, or came twice"),
         (report.broken_links, "links lead to what is not there; kept, and mended when it comes"),
     )
     for count, text in asides:
-        if count:
+        if count and (dry_run or report.written):
             out.say(f"  {count:,} {text}")
     _list(out, "noted", [str(problem) for problem in report.notes], "dim")
     _list(out, "refused", [str(problem) for problem in report.refused], "red")
-    if report.refused and not report.written and not dry_run:
-        out.say("  nothing was written, because of --strict", "red")
 
 
 def _list(out: Out, word: str, lines: list[str], style: str) -> None:

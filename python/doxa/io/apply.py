@@ -15,7 +15,7 @@ import msgspec
 
 from doxa.errors import DoxaError, shorten
 from doxa.io.admit import admission, link_work
-from doxa.io.items import EntityItem, Item, LinkItem, Problem, Row, Stored
+from doxa.io.items import EntityItem, Item, LinkItem, Problem, Row, Stored, name_key
 from doxa.memory import Memory
 from doxa.model import Receipt
 from doxa.state.state import ENTITY, State
@@ -35,7 +35,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     propositions, entities, contexts, evidence, links : int
         How many of each were added.
     already_there : int
-        Items whose content was there before.
+        Records, rows and entities whose content was there before, or came twice.
     duplicates : int
         Rows that say what another proposition says; they were merged into it.
     rewritten : int
@@ -182,6 +182,7 @@ class _Writer:
             done += 1
             if done % 1024 == 0:
                 yield done
+        before = self.state.engine.stats()["links"]
         for start in range(0, len(rows), 1024):
             self.rows(rows[start : start + 1024])
             yield done + min(start + 1024, len(rows))
@@ -190,6 +191,7 @@ class _Writer:
             self.link(link)
             if number % 1024 == 0:
                 yield done + number
+        self.count("links", self.state.engine.stats()["links"] - before)
 
     def stored(self, item: Stored) -> None:
         """Admit a record of an export."""
@@ -276,10 +278,12 @@ class _Writer:
         """Leave a proposition that is there, or bring its wording up to date if asked."""
         held = self.memory.get(node_id)
         given = {name: row.fields.get(name, "") for name in ("title", "summary", "body")}
+        same = str if self.update else name_key  # another case or spacing is no other wording
         other = [
             name
             for name, text in given.items()
-            if getattr(held, name) != text and not (name == "body" and held.body.startswith(text))
+            if same(getattr(held, name)) != same(text)
+            and not (name == "body" and held.body.startswith(text))
         ]
         if not other:
             self.count("already_there")
@@ -302,8 +306,7 @@ class _Writer:
             return  # the row was refused by name already
         source = self.instead.get(item.source, item.source)
         target = self.instead.get(item.target, item.target)
-        if source == target:
-            self.count("already_there")
+        if source == target:  # both ends were merged into one
             return
         live = self.memory._live
         try:
@@ -314,11 +317,9 @@ class _Writer:
         except DoxaError as error:
             self.refuse(item, str(error))
             return
-        if outcome == "unchanged":
-            self.count("already_there")
-        else:
+        if outcome == "broken":
             self.count("links")
-            self.count("broken_links", outcome == "broken")
+            self.count("broken_links")
 
     def report(self, *, written: bool) -> ImportReport:
         """Return what was done."""

@@ -136,7 +136,12 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
     """Write beside a file, and put it in place when it is whole and on disk."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as raw:
+        opened = part.open("wb")
+    except OSError as error:
+        rule = f"a place that can be written ({error.strerror})"
+        raise InvalidValue("file", str(target), rule) from None
+    try:
+        with opened as raw:
             if target.suffix == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
                     yield stream  # type: ignore[misc]

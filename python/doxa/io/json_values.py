@@ -122,7 +122,7 @@ class _Scanner:
             value, position = self.one(position)
             yield Value(line, key, value)
             position = self.separator(position, "]")
-        return position + 1
+        return self.skip(position + 1)
 
     def members(self, position: int) -> Generator[Value, None, int]:
         """Yield the members of an object; those that are arrays element by element."""

@@ -302,7 +302,7 @@ class State:
 
     def _rewrite(self, row: Row, fields: Mapping[str, Any]) -> None:
         node = self._known(row.target)
-        record = self._change(node, **fields, rev=self.row(node).rev + 1)
+        record = self._change(node, **fields["wording"], rev=self.row(node).rev + 1)
         self._reindex(node, record)
 
     def _set(self, row: Row, fields: Mapping[str, Any]) -> None:

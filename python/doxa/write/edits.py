@@ -68,8 +68,8 @@ def rewrite(
             raise InvalidValue("id", node_id, "a retired proposition is not rewritten; restore it first")
         if all(getattr(held, name) == value for name, value in wording.items()):
             return node_id
-        fields: dict[str, Any] = {name: Text(value) for name, value in wording.items()}
-        stage.emit("proposition.rewrite", node_id, at, {**fields, "by": by})
+        texts = {name: Text(value) for name, value in wording.items()}
+        stage.emit("proposition.rewrite", node_id, at, {"wording": texts, "by": by})
         return node_id
 
     return work

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::recall::{Hits, Request};
 use crate::scratch::Scratch;
 use crate::snapshot::{Snapshot, Writer};
@@ -126,24 +126,37 @@ impl Engine {
     }
 }
 
-/// Answers many queries on all cores of `pool`.
-#[must_use]
-pub fn recall_many(
-    snapshot: &Snapshot,
-    queries: &[String],
-    request: &Request,
-    pool: &rayon::ThreadPool,
-) -> Vec<Hits> {
-    pool.install(|| {
-        queries
-            .par_iter()
-            .map(|query| {
-                let mut hits = Hits::default();
-                with_scratch(|scratch| snapshot.recall(query, request, scratch, &mut hits));
-                hits
-            })
-            .collect()
-    })
+/// The process's own pool: threads do not survive a fork of the process.
+fn pool() -> Result<Arc<rayon::ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<rayon::ThreadPool>)>> = Mutex::new(None);
+    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, pool)) = &*kept
+        && *owner == process
+    {
+        return Ok(pool.clone());
+    }
+    let built = rayon::ThreadPoolBuilder::new().thread_name(|at| format!("doxa-{at}")).build();
+    let pool = Arc::new(built.map_err(|problem| Error::invalid("threads", problem, "must be available"))?);
+    if let Some((_, orphan)) = kept.take() {
+        // Its threads stayed with the parent process; waiting for them would never end.
+        std::mem::forget(orphan);
+    }
+    *kept = Some((process, pool.clone()));
+    Ok(pool)
+}
+
+/// Answers many queries on all cores.
+///
+/// # Errors
+/// [`Error::Invalid`] where no thread could be started.
+pub fn recall_many(snapshot: &Snapshot, queries: &[String], request: &Request) -> Result<Vec<Hits>> {
+    let answer = |query: &String| {
+        let mut hits = Hits::default();
+        with_scratch(|scratch| snapshot.recall(query, request, scratch, &mut hits));
+        hits
+    };
+    Ok(pool()?.install(|| queries.par_iter().map(answer).collect()))
 }
 
 thread_local! {

@@ -49,6 +49,26 @@ pub struct Array {
     pub bytes: Arc<dyn Bytes>,
 }
 
+impl Array {
+    /// The items of an array of bytes.
+    #[must_use]
+    pub fn as_u8(bytes: &dyn Bytes) -> &[u8] {
+        bytes.bytes()
+    }
+
+    /// The items of an array of `u32`.
+    #[must_use]
+    pub fn as_u32(bytes: &dyn Bytes) -> &[u32] {
+        bytemuck::cast_slice(bytes.bytes())
+    }
+
+    /// The items of an array of `u64`.
+    #[must_use]
+    pub fn as_u64(bytes: &dyn Bytes) -> &[u64] {
+        bytemuck::cast_slice(bytes.bytes())
+    }
+}
+
 impl<T: Pod + Send + Sync> Bytes for Flat<T> {
     fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self.items())

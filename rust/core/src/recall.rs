@@ -44,13 +44,13 @@ pub struct Hits {
     /// combined + activation + succession.
     pub scores: Vec<f64>,
     /// α relevance + β strength, reduced where superseded; 0 without a lexical hit.
-    pub combined: Vec<f32>,
-    /// Relevance to the query's terms.
-    pub relevance: Vec<f32>,
-    /// Strength at the moment asked for.
-    pub strength: Vec<f32>,
+    pub combined: Vec<f64>,
+    /// The part of `combined` that relevance makes.
+    pub relevance: Vec<f64>,
+    /// The part of `combined` that strength makes.
+    pub strength: Vec<f64>,
     /// What spread to it.
-    pub activation: Vec<f32>,
+    pub activation: Vec<f64>,
     /// Gain from a superseded hit that it replaces.
     pub succession: Vec<f64>,
     /// 1: superseded; 2: its scope only may apply; 4: lexical hit.
@@ -265,12 +265,15 @@ impl<'a> Call<'a> {
             let columns = &self.snapshot.columns;
             let superseded = columns.meta(candidate.node).status() == SUPERSEDED;
             let conditional = self.filter.scope_verdict(&columns.cold(candidate.node)) == 1;
+            let combined = f64::from(candidate.combined);
+            let share = f64::from(self.alpha * candidate.relevance);
+            let share = (share * if superseded { f64::from(self.rho) } else { 1.0 }).min(combined);
             hits.nodes.push(candidate.node);
             hits.scores.push(candidate.key);
-            hits.combined.push(candidate.combined);
-            hits.relevance.push(candidate.relevance);
-            hits.strength.push(candidate.strength);
-            hits.activation.push(candidate.activation);
+            hits.combined.push(combined);
+            hits.relevance.push(share);
+            hits.strength.push(combined - share);
+            hits.activation.push(f64::from(candidate.activation));
             hits.succession.push(candidate.lift);
             hits.flags.push(
                 u8::from(superseded) * FLAG_SUPERSEDED

@@ -5,6 +5,7 @@
 //! node where the stored weights fit, else an exponential.
 
 use crate::codes::PROPOSITION;
+use crate::limits::{DAY_US, NO_TIME};
 use crate::snapshot::Snapshot;
 use crate::strength::{self, Heat};
 use crate::tuning::Tuning;
@@ -57,6 +58,26 @@ impl Snapshot {
             out.recency.push(recency);
             out.usage.push(usage);
             out.base.push(base);
+        }
+        out
+    }
+
+    /// Strength of all propositions by a curve of the caller's own: days since the last use,
+    /// number of uses, importance code. A curve that gives no number counts as 0.
+    #[must_use]
+    pub fn rescore_with(&self, now: i64, curve: impl Fn(f64, i64, i64) -> f64) -> (Vec<u32>, Vec<f64>) {
+        let hots = self.columns.hot_pages().flatten();
+        let colds = self.columns.cold_pages().flatten();
+        let mut out = (Vec::new(), Vec::new());
+        for (node, (hot, cold)) in hots.zip(colds).enumerate() {
+            if hot.meta.node_type() != PROPOSITION {
+                continue;
+            }
+            let since = if cold.last_used == NO_TIME { now } else { cold.last_used };
+            let days = ((now as f64 - since as f64) / DAY_US).max(0.0);
+            let strength = curve(days, i64::from(cold.use_count), i64::from(hot.meta.importance()));
+            out.0.push(node as u32);
+            out.1.push(if strength.is_nan() { 0.0 } else { strength });
         }
         out
     }

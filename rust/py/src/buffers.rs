@@ -14,7 +14,7 @@ use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping};
 
 /// Buffers that the core dropped, to be released by the next call from Python.
 static RELEASED: Mutex<Vec<PyUntypedBuffer>> = Mutex::new(Vec::new());
@@ -55,10 +55,10 @@ impl Drop for Lent {
 }
 
 /// Buffers by name, lent to the core.
-pub fn lend(arrays: &Bound<'_, PyDict>) -> PyResult<HashMap<String, Arc<dyn Bytes>>> {
+pub fn lend(arrays: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, Arc<dyn Bytes>>> {
     let mut out: HashMap<String, Arc<dyn Bytes>> = HashMap::new();
-    for (name, value) in arrays {
-        let name: String = name.extract()?;
+    for item in arrays.items()? {
+        let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
         let buffer = PyUntypedBuffer::get(&value)?;
         if !buffer.is_c_contiguous() {
             let text = format!("array {name:?}: is not contiguous; pass contiguous arrays");
@@ -75,12 +75,14 @@ struct Owner {
     bytes: Arc<dyn Bytes>,
 }
 
-fn view<'py, T: Element + bytemuck::Pod>(
+fn view<'py, T: Element>(
     py: Python<'py>,
     bytes: &Arc<dyn Bytes>,
+    cast: impl FnOnce(&dyn Bytes) -> &[T],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let owner = Bound::new(py, Owner { bytes: bytes.clone() })?.into_any();
-    let items: &[T] = bytemuck::cast_slice(bytes.bytes());
+    let owner = Bound::new(py, Owner { bytes: bytes.clone() })?;
+    let items = cast(&*owner.get().bytes);
+    let owner = owner.clone().into_any();
     // SAFETY: `owner` holds the memory, which never moves or changes, and is
     // the array's base object; the array is made read-only below.
     let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(items), owner) };
@@ -95,9 +97,9 @@ pub fn show<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyDic
     let out = PyDict::new(py);
     for array in arrays {
         let value = match array.item {
-            Item::U8 => view::<u8>(py, &array.bytes)?,
-            Item::U32 => view::<u32>(py, &array.bytes)?,
-            Item::U64 => view::<u64>(py, &array.bytes)?,
+            Item::U8 => view(py, &array.bytes, Array::as_u8)?,
+            Item::U32 => view(py, &array.bytes, Array::as_u32)?,
+            Item::U64 => view(py, &array.bytes, Array::as_u64)?,
         };
         out.set_item(array.name, value)?;
     }

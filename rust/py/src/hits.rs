@@ -56,25 +56,25 @@ impl RawHits {
 
     /// α relevance + β strength, reduced where superseded; 0 without a lexical hit.
     #[getter]
-    fn combined<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+    fn combined<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.hits.combined)
     }
 
-    /// Relevance to the query's terms.
+    /// The part of `combined` that relevance makes.
     #[getter]
-    fn relevance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+    fn relevance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.hits.relevance)
     }
 
-    /// Strength at the moment asked for.
+    /// The part of `combined` that strength makes.
     #[getter]
-    fn strength<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+    fn strength<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.hits.strength)
     }
 
     /// What spread to it.
     #[getter]
-    fn activation<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+    fn activation<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.hits.activation)
     }
 
@@ -91,7 +91,6 @@ impl RawHits {
     }
 
     /// The ids, as a list of str.
-    #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(
             py,

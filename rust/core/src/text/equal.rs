@@ -6,6 +6,8 @@
 //! full stops, bullets, emphasis) separates words, and next to CJK it vanishes, since
 //! there a space separates nothing. Idempotent; linear.
 
+use icu_normalizer::ComposingNormalizer;
+
 use super::classes::{Class, class, is_tag};
 use super::normal::{fold_onto, prepare};
 
@@ -34,7 +36,11 @@ pub fn normalize(text: &str) -> String {
         // Nothing but punctuation: then it is what the text says.
         return folded.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    form.out
+    if form.out.is_ascii() || ComposingNormalizer::new_nfkc().is_normalized(&form.out) {
+        return form.out;
+    }
+    // Characters that met when what was between them vanished.
+    ComposingNormalizer::new_nfkc().normalize(&form.out).into_owned()
 }
 
 /// What stands on one side of a run of signs.
@@ -89,6 +95,10 @@ impl Form {
                 }
                 digits = Digits::default();
                 let after = chars.peek().map_or(Side::Gap, |&(_, c)| side(c));
+                if before == Side::Gap && self.after_cjk {
+                    // The gap will vanish, since it is next to CJK.
+                    before = Side::Cjk;
+                }
                 self.signs(&text[at..end], before, after, &text[end..]);
                 before = Side::Gap;
                 continue;
@@ -99,7 +109,8 @@ impl Form {
                     self.gap = true;
                     self.line &= !matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
                 }
-                Class::Mark if self.out.is_empty() || self.gap => self.push(c, false),
+                // A mark without a letter says nothing.
+                Class::Mark if self.out.is_empty() || self.gap => self.gap = true,
                 Class::Mark => self.out.push(c),
                 Class::Symbol if is_bullet(c) && !self.line => self.gap = true,
                 Class::Punct => self.punctuation(c, before, chars.peek().map(|&(_, c)| c)),
@@ -146,7 +157,6 @@ impl Form {
                 run.trim_end_matches(['.', '!', '?', ':', '-', '*', '~'])
             }
             (_, Side::Letter | Side::Digit) => before_word(run, before, after),
-            (Side::Cjk, Side::Cjk) => run.trim_matches(['.', '!', '?', ':', '*', '~', '|', '#']),
             _ => self.free(run, rest),
         };
         if kept.is_empty() {
@@ -330,7 +340,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn normalising_twice_changes_nothing(text in "[a-cA-C0-9 .,:;!?'\"()*#@&=+~<>|%$^_/\\\\\\-\n的北，。！·–½²☃●]{0,24}") {
