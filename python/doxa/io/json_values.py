@@ -86,7 +86,7 @@ class _Scanner:
                 return len(self.text)
             yield Problem(line, self.describe(content, fault, end))
             return self.skip(end)
-        if isinstance(value, dict) and "name" in value:
+        if isinstance(value, dict) and ("name" in value or not _holds_lists(value)):
             yield Value(line, "", value)
         else:
             yield from self.parts(position)
@@ -159,6 +159,11 @@ class _Scanner:
         if here != closing:
             raise _BrokenError(f"expected a comma or {closing!r}", position)
         return position
+
+
+def _holds_lists(value: dict[str, Any]) -> bool:
+    """Tell whether an object is a document that lists things."""
+    return any(isinstance(item, list) and item for item in value.values())
 
 
 class _BrokenError(Exception):

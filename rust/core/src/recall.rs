@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::codes::{ABOUT, ENTITY, SILENT_STATUSES, SUPERSEDED};
+use crate::codes::{ABOUT, SILENT_STATUSES, SUPERSEDED};
 use crate::columns::Hot;
 use crate::error::Result;
 use crate::filter::Filter;
@@ -301,7 +301,6 @@ impl Snapshot {
         scratch.terms.analyze(query, self.language);
         scratch.query.read(self, &scratch.terms, &request.tuning);
         self.names.find(&scratch.terms, &mut scratch.names_found, &mut scratch.named);
-        scratch.named.retain(|&node| self.columns.meta(node).node_type() == ENTITY);
         self.favour(scratch, &request.tuning);
         let seeds = if request.spread { request.tuning.given().max_seeds.max(1) } else { 0 };
         scratch.seeds.reset(seeds);

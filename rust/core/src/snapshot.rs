@@ -366,9 +366,12 @@ impl Snapshot {
     /// Gives an entity these names in place of those that it had.
     ///
     /// # Errors
-    /// [`Error::UnknownNode`].
+    /// [`Error::UnknownNode`]; [`Error::Invalid`] where the node is no entity.
     pub fn set_names(&mut self, node: u32, names: &[&str], writer: &mut Writer) -> Result<()> {
         self.known(node)?;
+        if self.columns.meta(node).node_type() != codes::ENTITY {
+            return Err(Error::invalid("node", node, "an entity: only these are named in queries"));
+        }
         self.names.set(node, names, self.language, &mut writer.terms);
         Ok(())
     }

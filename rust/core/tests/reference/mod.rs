@@ -22,7 +22,6 @@ pub struct Node {
     pub kind: u32,
     pub importance: u32,
     pub status: u32,
-    pub category: u32,
     pub scope: u32,
     pub last_used: Option<i64>,
     pub use_count: u32,
