@@ -9,6 +9,16 @@ from numpy.typing import NDArray
 PIPELINE_ID: Final[str]
 
 def digest(data: bytes | bytearray | memoryview | NDArray[Any], key: bytes | None = None) -> bytes: ...
+def terms(text: str, language: str = "en") -> list[str]: ...
+def normalize(text: str) -> str: ...
+def similarity(a: str, b: str) -> float: ...
+def compare(
+    a: str,
+    b: str,
+    same_threshold: float = 0.85,
+    abstain_threshold: float = 0.4,
+    abstain_threshold_cjk: float = 0.3,
+) -> tuple[str, float, str]: ...
 @final
 class Tuning:
     def __new__(

@@ -35,6 +35,8 @@ from doxa.write.rows import RowResult, rows_of
 
 __all__ = ["Memory"]
 
+#: Hits of a recall that names no number.
+_K: Final = 10
 _ON_DUPLICATE: Final = ("raise", "merge", "allow")
 _TABLES: Final = ("propositions", "links", "evidence", "entities", "contexts", "journal")
 _SETTABLE: Final = (
@@ -605,18 +607,15 @@ class Memory:
         '数据库端口是 5432'
         """
         state = self._live.view()
-        text = _query(query)
-        chosen = self._options(state, now, given)
+        text, moment = _query(query), self._when(now, "now")
+        if not given:  # the call of every turn
+            params = self._read_params or state.params
+            return Hits(state.engine.recall(text, _K, moment, params.tuning), state)
+        o = self._options(state, given)
         raw = state.engine.recall(
-            text,
-            chosen.k,
-            chosen.now,
-            chosen.params.tuning,
-            chosen.filter,
-            chosen.spread,
-            chosen.min_confidence_of_hits,
+            text, o.k, moment, o.params.tuning, o.filter, o.spread, o.min_confidence_of_hits
         )
-        return Hits(raw, state, chosen)
+        return Hits(raw, state)
 
     def recall_many(
         self, queries: Iterable[str], *, now: dt.datetime | None = None, **given: Any
@@ -632,17 +631,17 @@ class Memory:
             raise InvalidValue("queries", queries, "several queries")
         texts = [_query(query) for query in queries]
         state = self._live.view()
-        chosen = self._options(state, now, given)
+        o = self._options(state, given)
         raws = state.engine.recall_many(
             texts,
-            chosen.k,
-            chosen.now,
-            chosen.params.tuning,
-            chosen.filter,
-            chosen.spread,
-            chosen.min_confidence_of_hits,
+            o.k,
+            self._when(now, "now"),
+            o.params.tuning,
+            o.filter,
+            o.spread,
+            o.min_confidence_of_hits,
         )
-        return [Hits(raw, state, chosen) for raw in raws]
+        return [Hits(raw, state) for raw in raws]
 
     def related(
         self, ids: str | Iterable[str], *, now: dt.datetime | None = None, **given: Any
@@ -663,20 +662,18 @@ class Memory:
             if node is None:
                 raise NotFound(f"related: there is no {shorten(item)}", id=item)
             nodes.append(node)
-        chosen = self._options(state, now, given)
-        raw = state.engine.related(
-            nodes, chosen.k, chosen.now, chosen.params.tuning, chosen.filter
-        )
-        return Hits(raw, state, chosen)
+        o = self._options(state, given)
+        moment = self._when(now, "now")
+        return Hits(state.engine.related(nodes, o.k, moment, o.params.tuning, o.filter), state)
 
-    def _options(self, state: State, now: dt.datetime | None, given: Mapping[str, Any]) -> Options:
+    def _options(self, state: State, given: Mapping[str, Any]) -> Options:
         for field in given:
             if field not in _RECALL_NAMES:
                 raise InvalidValue(
                     f"recall has no {field!r}; it takes {', '.join(sorted(_RECALL_NAMES))}",
                     field=field,
                 )
-        return options(state, self._read_params or state.params, self._when(now, "now"), **given)
+        return options(state, self._read_params or state.params, **given)
 
     def rescore(
         self, *, now: dt.datetime | None = None, strength: Strength | None = None

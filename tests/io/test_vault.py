@@ -90,9 +90,10 @@ def test_what_is_no_text_or_no_yaml_is_said_and_hidden_folders_are_left_alone(
     ]
     notes = [str(note) for note in report.notes]
     assert notes[0].startswith("卡片/闪念笔记.md, line 1: the front matter is not valid YAML")
-    assert "broken: [1, 2" in mem.get("note/卡片/闪念笔记").summary + mem.get(
-        "note/卡片/闪念笔记"
-    ).body
+    assert (
+        "broken: [1, 2"
+        in mem.get("note/卡片/闪念笔记").summary + mem.get("note/卡片/闪念笔记").body
+    )
     assert not any("hidden" in p.id for p in mem.propositions())
 
 
@@ -112,7 +113,8 @@ def test_a_changed_note_is_refused_or_rewritten_if_asked(mem: doxa.Memory, tmp_p
     note.write_text("The tea house has moved to the river.", encoding="utf-8")
     report = import_file(mem, vault)
     assert str(report.refused[-1]) == (
-        "茶馆.md, line 1: 'note/茶馆' is there with another summary; what is there was kept: skipped"
+        "茶馆.md, line 1: 'note/茶馆' is there with another summary; "
+        "what is there was kept: skipped"
     )
     assert import_file(mem, vault, update=True).rewritten == 1
     changed = mem.get("note/茶馆")

@@ -41,6 +41,7 @@ _QUICK: Final = (1_000, 200)
 _USUAL: Final = (10_000, 2_000)
 _MOST: Final = 1_000_000
 _WARM_UP: Final = 50
+_HITS: Final = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -69,7 +70,7 @@ def bench(
         figures = measure(size, asked, step)
     here.out.document(figures)
     here.out.say(
-        f"{size:,} propositions, {figures['links']:,} links, {asked:,} recalls of 10 hits, "
+        f"{size:,} propositions, {figures['links']:,} links, {asked:,} recalls of {_HITS} hits, "
         f"{figures['machine']}"
     )
     rows = [
@@ -171,13 +172,11 @@ def _summary(times: dict[str, list[int]]) -> dict[str, dict[str, float]]:
 
 def _core_recall(mem: Memory) -> Callable[[str], object]:
     """Return the core's recall with everything that the Python layer does taken off."""
-    state = mem._live.view()
-    chosen = mem._options(state, NOW, {})
-    engine, tuning = state.engine, chosen.params.tuning
-    k, now, spread, least = chosen.k, chosen.now, chosen.spread, chosen.min_confidence_of_hits
+    engine, tuning = mem._live.view().engine, mem.params.tuning
+    now = int(NOW.timestamp()) * 1_000_000
 
     def call(text: str) -> object:
-        return engine.recall(text, k, now, tuning, chosen.filter, spread, least)
+        return engine.recall(text, _HITS, now, tuning)
 
     return call
 
@@ -194,7 +193,7 @@ def _yardstick(titles: list[str]) -> Callable[[str], object]:
         for word in text.split():
             for number in postings.get(word, ()):
                 counts[number] = counts.get(number, 0) + 1
-        return sorted(counts, key=lambda n: (-counts[n], n))[:10]
+        return sorted(counts, key=lambda n: (-counts[n], n))[:_HITS]
 
     return call
 

@@ -37,7 +37,9 @@ QUESTIONS: Final = (
     "typed dictionaries with some keys that may be missing",
 )
 #: Asked in the words of a document that another has replaced.
-OLD_WORDS: Final = "Python Database API Specification v1.0"
+OLD_WORDS: Final = "Enumerations in Python"
+OLD: Final = "PEP 354"
+SUCCESSOR: Final = "PEP 435"
 CHINESE_NOTE: Final = "团队约定：新项目的依赖写进 pyproject.toml，不再用 setup.py"
 CHINESE_REASON: Final = "原因：构建工具能直接读取元数据，不必执行代码。依据是 PEP 621。"
 CHINESE_QUESTION: Final = "依赖写在哪里"
@@ -192,15 +194,15 @@ def _ask(out: Out, mem: Memory) -> list[dict[str, Any]]:
 
 def _ask_in_old_words(out: Out, mem: Memory) -> dict[str, Any]:
     out.heading("3. Asked in the words of a document that was replaced")
-    hits = mem.recall(OLD_WORDS, k=4, now=_NOW)
+    hits = mem.recall(OLD_WORDS, k=3, now=_NOW)
     out.say(f"» {OLD_WORDS}", "cyan")
     tell_hits(out, hits, explain=True)
-    old = next((hit for hit in hits if hit.id == "PEP 248"), None)
-    above = bool(hits) and hits[0].id == "PEP 249"
+    old = next((hit for hit in hits if hit.id == OLD), None)
+    above = bool(hits) and hits[0].id == SUCCESSOR
     if above and old is not None and old.notes:
-        out.say("The successor stands above it, and the old one says what replaced it.")
+        out.say(f"{SUCCESSOR} stands above {OLD}, whose title this is; {OLD} names it.")
     else:
-        out.say("The successor was NOT found above the old document.", "red")
+        out.say(f"{SUCCESSOR} was NOT found above {OLD}.", "red")
     return {
         **hits_document(OLD_WORDS, hits),
         "successor_first": above,
@@ -310,7 +312,7 @@ def _next_steps(out: Out, kept: Path | None, seconds: float) -> None:
     if kept is None:
         first = f"doxa demo --directory {where}    keep this store, to ask it yourself:"
     else:
-        first = f"doxa show --store {where} 'PEP 249'    one document in full, with its links"
+        first = f"doxa show --store {where} 'PEP 435'    one document in full, with its links"
     out.say(f"  1. {first}")
     out.say(f"     doxa recall --store {where} --explain 'namespace packages'")
     out.say("  2. doxa import --store mine memory.jsonl    take in your own: an MCP memory file,")

@@ -41,7 +41,8 @@ def _escaped(character: str) -> str:
     if character in _KEPT:
         return character
     if character in _TURNING or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"):
-        return character.encode("ascii", "backslashreplace").decode()
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
     return character
 
 

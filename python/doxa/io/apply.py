@@ -209,13 +209,15 @@ class _Writer:
     def entity(self, item: EntityItem) -> None:
         """Add an entity, or tie its id to the one that bears its name."""
         state = self.state
-        there = item.id if state.node(item.id, ENTITY) is not None else state.entity(item.name)
-        if there is not None and there != item.id:
-            self.instead[item.id] = there
-        held = None if there is None else state.record(state.engine.node(there))
+        node = state.node(item.id, ENTITY)
+        there = item.id
+        if node is None and (bearer := state.entity(item.name)) is not None:
+            self.instead[item.id] = there = bearer
+            node = state.node(bearer, ENTITY)
+        held = None if node is None else state.record(node)
         if held is not None and (held.type or not item.type):
             known = {held.name, *held.aliases}
-            if all(name in known for name in (*item.aliases,)):
+            if all(name in known for name in item.aliases):
                 self.count("already_there")
                 return
         try:
@@ -223,7 +225,7 @@ class _Writer:
                 item.name if held is None else held.name,
                 type=item.type if held is None or not held.type else held.type,
                 aliases=[name for name in item.aliases if held is None or name != held.name],
-                id=there or item.id,
+                id=there,
                 at=item.at,
             )
         except DoxaError as error:

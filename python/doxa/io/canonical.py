@@ -9,6 +9,7 @@ Documented in ``docs/export.md``. Knows nothing of files and stores.
 from __future__ import annotations
 
 import datetime as dt
+from functools import cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -35,7 +36,6 @@ VERSION: Final = 1
 class _Base(
     msgspec.Struct,
     frozen=True,
-    omit_defaults=True,
     forbid_unknown_fields=True,
     tag_field="type",
 ):
@@ -88,7 +88,7 @@ class EvidenceRecord(_Base, frozen=True, kw_only=True, tag="evidence"):
     text: str
 
 
-class ClaimRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ClaimRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The structure of a statement, with its fields in alphabetical order."""
 
     attribute: str
@@ -157,7 +157,7 @@ Record = (
     | LinkRecord
 )
 
-_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+_ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Record)
 #: Characters that other readers take for the end of a line; JSON may write them as escapes.
 _BREAKS: Final = (
@@ -175,11 +175,36 @@ def encode(record: Record) -> bytes:
     >>> encode(HeaderRecord(version=1))
     b'{"type":"doxa","version":1}'
     """
-    data = _ENCODER.encode(record)
+    data = _ENCODER.encode({"type": record.__struct_config__.tag, **_stated(record)})
     if not data.isascii():
         for raw, escape in _BREAKS:
             data = data.replace(raw, escape)
     return data
+
+
+def _stated(record: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields that differ from their defaults, by value (msgspec compares identity)."""
+    out = {}
+    for name, default in _defaults(type(record)):
+        value = getattr(record, name)
+        if default is msgspec.NODEFAULT or value != default:
+            if isinstance(value, msgspec.Struct):
+                value = _stated(value)
+            out[name] = dict(sorted(value.items())) if isinstance(value, dict) else value
+    return out
+
+
+@cache
+def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (
+            field.encode_name,
+            field.default
+            if field.default_factory is msgspec.NODEFAULT
+            else field.default_factory(),
+        )
+        for field in msgspec.structs.fields(kind)
+    )
 
 
 def decode(line: bytes) -> Record:

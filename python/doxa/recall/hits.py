@@ -16,7 +16,6 @@ import pyarrow as pa
 from doxa import _core
 from doxa.errors import InvalidValue
 from doxa.params import RELATIONS
-from doxa.recall.options import Options
 from doxa.state.state import State
 
 __all__ = ["Hit", "Hits", "Step"]
@@ -65,12 +64,11 @@ class Hits(Sequence[Hit]):
     ``ids`` and ``scores`` cost least; ``hits[i]`` makes a :class:`Hit`.
     """
 
-    __slots__ = ("_cache", "_ids", "_options", "_raw", "_state")
+    __slots__ = ("_cache", "_ids", "_raw", "_state")
 
-    def __init__(self, raw: _core.RawHits, state: State, options: Options) -> None:
+    def __init__(self, raw: _core.RawHits, state: State) -> None:
         self._raw = raw
         self._state = state
-        self._options = options
         self._ids: list[str] | None = None
         self._cache: dict[int, Hit] = {}
 

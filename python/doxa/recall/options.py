@@ -37,16 +37,13 @@ class Options(msgspec.Struct, frozen=True):
     k: int
     params: Params
     spread: bool
-    now: int
     filter: _core.Filter | None
-    min_confidence_of_hits: float
-    situation: Scope | None
+    min_confidence_of_hits: float | None
 
 
 def options(
     state: State,
     own_params: Params,
-    now: int,
     *,
     k: object = 10,
     scope: object = None,
@@ -85,14 +82,12 @@ def options(
         k=model.whole("k", k, 0, MAX_K),
         params=used,
         spread=model.flag("spread", spread),
-        now=now,
         filter=_filter(
             state, situation, kinds, categories, about, statuses, include, valid_at, min_confidence
         ),
-        min_confidence_of_hits=0.0
+        min_confidence_of_hits=None
         if min_confidence_of_hits is None
         else model.number("min_confidence_of_hits", min_confidence_of_hits, 0.0, 1.0),
-        situation=situation,
     )
 
 

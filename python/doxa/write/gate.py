@@ -20,7 +20,6 @@ __all__ = ["Match", "find_matches"]
 #: Possible duplicates that are linked for review.
 BEST: Final = 3
 _RANK: Final = {"equal": 0, "same": 1, "abstain": 2}
-_RETIRED: Final = "retired"
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -68,11 +67,12 @@ def find_matches(
     """
     params = state.params
     found = []
+    least = min(params.abstain_threshold, params.abstain_threshold_cjk)
     for node, certain, overlap in state.engine.candidates(statement):
+        if not certain and overlap < least:
+            continue
         row = state.row(node)
         if row.retired or not row.scope.overlaps(scope):
-            continue
-        if not certain and overlap < min(params.abstain_threshold, params.abstain_threshold_cjk):
             continue
         other = f"{row.title}\n{row.summary}" if row.summary else row.title
         verdict, similarity, _ = _core.compare(
@@ -82,8 +82,6 @@ def find_matches(
             params.abstain_threshold,
             params.abstain_threshold_cjk,
         )
-        if verdict == "different" and overlap >= params.abstain_threshold:
-            verdict, similarity = "abstain", overlap
         if verdict in ("equal", "same") and claim is not None and row.claim is not None:
             held = msgspec.to_builtins(row.claim)
             if any(held[key] != claim[key] for key in ("value", "polarity", "qualifiers")):

@@ -7,12 +7,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::codes::{QUARANTINED, RETIRED, STEM, SUMMARY};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::codes::{QUARANTINED, RETIRED, STEM, SUMMARY, TITLE};
 use crate::limits::CANDIDATE_BUDGET;
-use crate::scratch::Scratch;
+use crate::scratch::{Ledger, Scratch};
 use crate::similar::fingerprint;
 use crate::snapshot::Snapshot;
-use crate::text::TermKind;
 
 /// Why a proposition is a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,8 +33,45 @@ pub struct Similar {
     pub node: u32,
     /// Why.
     pub kind: Match,
-    /// Upper bound of the idf-weighted Jaccard similarity.
+    /// Upper bound of the similarity.
     pub overlap: f64,
+}
+
+/// Keys of terms that are not in the dictionary lie in the last this many numbers.
+const STRANGERS: u32 = 1 << 28;
+
+/// The terms of a statement, for measuring how much of it a proposition holds.
+struct Sought {
+    /// Term and weight, by rising term.
+    terms: Vec<(u32, f64)>,
+    weight: f64,
+    tokens: usize,
+}
+
+impl Sought {
+    fn new(scratch: &Scratch) -> Self {
+        let mut terms: Vec<(u32, f64)> = scratch.sought.iter().map(|&(_, term, idf)| (term, idf)).collect();
+        terms.sort_unstable_by_key(|&(term, _)| term);
+        let weight = terms.iter().map(|&(_, idf)| idf).sum();
+        Self { terms, weight, tokens: scratch.sought_tokens }
+    }
+
+    /// An upper bound of both similarities by which a statement is left to a judge: weight shared
+    /// over the statement's own, and words shared over the mean of the lengths.
+    fn overlap(&self, snapshot: &Snapshot, node: u32) -> f64 {
+        let Some(record) = snapshot.postings.record(node) else { return 0.0 };
+        let (mut shared, mut common) = (0.0, 0usize);
+        for &term in &record.terms {
+            if let Ok(at) = self.terms.binary_search_by_key(&term, |&(term, _)| term) {
+                shared += self.terms[at].1;
+                common += 1;
+            }
+        }
+        let theirs = (record.lengths[TITLE as usize] + record.lengths[SUMMARY as usize]) as usize;
+        let order = 2.0 * common as f64 / (self.tokens + theirs).max(1) as f64;
+        let weight = if self.weight > 0.0 { shared / self.weight } else { 0.0 };
+        weight.max(order).min(1.0)
+    }
 }
 
 impl Snapshot {
@@ -68,73 +106,70 @@ impl Snapshot {
                 }
             }
         }
-        let (sums, mine, unread) = self.overlaps(statement, scratch);
-        if mine <= 0.0 {
-            return out;
+        self.shared(statement, scratch);
+        let sought = Sought::new(scratch);
+        let mut close: Vec<(u32, f32)> = Vec::new();
+        scratch.total.drain(|node, shared| {
+            if !seen.contains_key(&node) && eligible(node) {
+                close.push((node, shared));
+            }
+        });
+        if close.len() > limit {
+            close.select_nth_unstable_by(limit, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            close.truncate(limit);
         }
-        let mut close: Vec<Similar> = sums
+        let mut found: Vec<Similar> = close
             .into_iter()
-            .filter(|(node, _)| !seen.contains_key(node) && eligible(*node))
-            .map(|(node, shared)| Similar {
-                node,
-                kind: Match::Overlap,
-                overlap: ((shared + unread) / mine).min(1.0),
-            })
+            .map(|(node, _)| Similar { node, kind: Match::Overlap, overlap: sought.overlap(self, node) })
             .collect();
-        close.sort_unstable_by(|a, b| {
+        found.sort_unstable_by(|a, b| {
             b.overlap.total_cmp(&a.overlap).then_with(|| self.ids.get(a.node).cmp(self.ids.get(b.node)))
         });
-        close.truncate(limit);
-        out.append(&mut close);
+        out.append(&mut found);
         out
     }
 
-    /// Weight shared with each proposition that holds one of the statement's rarer terms in
-    /// title or summary, the statement's whole weight, and the weight of terms that were not read.
-    fn overlaps(&self, statement: &str, scratch: &mut Scratch) -> (FxHashMap<u32, f64>, f64, f64) {
+    /// Sums in `scratch.total` the weight that each proposition shares with the statement in
+    /// title or summary, by the statement's rarest terms until the budget is used up.
+    fn shared(&self, statement: &str, scratch: &mut Scratch) {
         scratch.terms.analyze(statement, self.language);
+        scratch.total.fit(self.node_count());
+        let Scratch { terms, total, sought, .. } = scratch;
+        sought.clear();
         let statistics = self.postings.statistics();
-        let mut terms: Vec<(u32, u32)> = Vec::new();
-        let (mut mine, mut unread) = (0.0, 0.0);
-        let mut strangers: Vec<&str> = Vec::new();
-        for (text, kind, _) in scratch.terms.iter() {
-            if !matches!(kind, TermKind::Whole | TermKind::Part) {
-                continue;
-            }
-            match self.terms.find(text) {
-                Some(term) => terms.push((self.postings.df(term), term)),
-                None => strangers.push(text),
+        for (text, kind, _) in terms.iter() {
+            if kind.is_primary() {
+                let known = self.terms.find(text);
+                let df = known.map_or(0, |term| self.postings.df(term));
+                // A term that no document has yet matches nothing, and weighs in all the same.
+                let key = known.unwrap_or_else(|| u32::MAX - xxh3_64(text.as_bytes()) as u32 % STRANGERS);
+                sought.push((df, key, statistics.idf(df)));
             }
         }
-        terms.sort_unstable();
-        terms.dedup();
-        strangers.sort_unstable();
-        strangers.dedup();
-        mine += strangers.len() as f64 * statistics.idf(0);
-        let mut sums: FxHashMap<u32, f64> = FxHashMap::default();
+        sought.sort_unstable_by_key(|&(df, term, _)| (df, term));
+        let tokens = sought.len();
+        sought.dedup_by_key(|&mut (_, term, _)| term);
         let mut budget = CANDIDATE_BUDGET;
-        for &(df, term) in &terms {
-            let idf = statistics.idf(df);
-            mine += idf;
-            if u64::from(df) > budget {
-                // All that follow are at least as frequent.
-                budget = 0;
-                unread += idf;
+        for &(df, term, idf) in sought.iter() {
+            if df == 0 {
                 continue;
+            }
+            if u64::from(df) > budget {
+                break; // all that follow are at least as frequent
             }
             budget -= u64::from(df);
-            self.share(term, idf, &mut sums);
+            self.share(term, idf as f32, total);
         }
-        (sums, mine, unread)
+        scratch.sought_tokens = tokens;
     }
 
     /// Adds a term's weight to every proposition that holds it in title or summary.
-    fn share(&self, term: u32, idf: f64, sums: &mut FxHashMap<u32, f64>) {
+    fn share(&self, term: u32, idf: f32, sums: &mut Ledger) {
         let stated = |payload: u32| payload >> 28 & STEM == 0 && payload >> 28 <= SUMMARY;
         let mut last = None;
         let mut add = |node: u32| {
             if last.replace(node) != Some(node) {
-                *sums.entry(node).or_default() += idf;
+                sums.add(node, idf);
             }
         };
         for posting in self.postings.base_list(term) {

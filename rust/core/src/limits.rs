@@ -23,7 +23,7 @@ pub const WINDOW: u32 = 1 << 13;
 pub const MAX_CHAIN: usize = 4096;
 
 /// Posting entries that the search for duplicates walks.
-pub const CANDIDATE_BUDGET: u64 = 8192;
+pub const CANDIDATE_BUDGET: u64 = 2048;
 
 /// The delta is folded into the base above this many documents or changed rows ...
 pub const COMPACT_MIN: usize = 4096;

@@ -87,6 +87,9 @@ pub(crate) type Replaced = (u32, f32);
 pub struct Scratch {
     pub(crate) terms: Terms,
     pub(crate) query: Query,
+    /// Terms of a statement that is looked for: df, term, idf; and how many there were.
+    pub(crate) sought: Vec<(u32, u32, f64)>,
+    pub(crate) sought_tokens: usize,
     pub(crate) weights: Vec<Weights>,
     pub(crate) cells: Vec<Cell>,
     pub(crate) touched: Vec<u32>,

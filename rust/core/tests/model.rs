@@ -136,6 +136,19 @@ impl World {
         if node_type == 0 {
             self.text(number as u32, a, b);
             self.columns(number as u32, a, b);
+        } else {
+            self.rename(number as u32, a, b);
+        }
+    }
+
+    fn rename(&mut self, node: u32, a: u16, b: u16) {
+        let names = [words(a | 1, 2), words(b, 1)];
+        let given: Vec<&str> = names.iter().map(String::as_str).collect();
+        let named = self.write(|snapshot, writer| snapshot.set_names(node, &given, writer));
+        let it = &mut self.model.nodes[node as usize];
+        assert_eq!(named.is_some(), it.node_type == 3);
+        if named.is_some() {
+            it.names = names.to_vec();
         }
     }
 
@@ -225,16 +238,7 @@ impl World {
 
     fn rest(&mut self, node: u32, b: u16, c: u16) {
         match b % 4 {
-            0 => {
-                let names = [words(b, 2), words(c, 1)];
-                let given: Vec<&str> = names.iter().map(String::as_str).collect();
-                let named = self.write(|snapshot, writer| snapshot.set_names(node, &given, writer));
-                let it = &mut self.model.nodes[node as usize];
-                assert_eq!(named.is_some(), it.node_type == 3);
-                if named.is_some() {
-                    it.names = names.to_vec();
-                }
-            }
+            0 => self.rename(node, b, c),
             1 => self.loose.compact().unwrap(),
             2 => {
                 let tuning = Arc::new(Tuning::new(constants((b as u8, b, c, c))).unwrap());

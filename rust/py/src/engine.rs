@@ -41,7 +41,7 @@ fn time(value: i64) -> Option<i64> {
     (value != NO_TIME).then_some(value)
 }
 
-fn language(name: &str) -> Result<Language> {
+pub(crate) fn language(name: &str) -> Result<Language> {
     match name {
         "" => Ok(Language::None),
         "en" => Ok(Language::English),

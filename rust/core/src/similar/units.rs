@@ -39,9 +39,9 @@ pub struct Unit {
 /// Keeps a number apart from a word that is spelled alike.
 const NUMBER: u64 = 1;
 
-/// Cuts a normal form into units.
-pub fn cut(form: &str) -> Vec<Unit> {
-    let mut units = Cutter { units: Vec::new() };
+/// Cuts a normal form into units; the words in `kept` may not come and go.
+pub fn cut(form: &str, kept: &[String]) -> Vec<Unit> {
+    let mut units = Cutter { units: Vec::new(), kept };
     let mut rest = form;
     while let Some(c) = rest.chars().next() {
         if c == ' ' {
@@ -65,11 +65,12 @@ pub fn cut(form: &str) -> Vec<Unit> {
     units.units
 }
 
-struct Cutter {
+struct Cutter<'k> {
     units: Vec<Unit>,
+    kept: &'k [String],
 }
 
-impl Cutter {
+impl Cutter<'_> {
     fn push(&mut self, text: &str, role: Role) {
         let seed = if role == Role::Number { NUMBER } else { 0 };
         let hash = xxh3_64_with_seed(text.as_bytes(), seed);
@@ -123,7 +124,9 @@ impl Cutter {
             self.push("can", Role::Modal);
             self.push("not", Role::Negation);
         } else {
-            self.push(word, words::english(word));
+            let clock = word == "am" && self.units.last().is_some_and(|u| u.role == Role::Number);
+            let kept = clock || self.kept.iter().any(|kept| kept == word);
+            self.push(word, if kept { Role::Content } else { words::english(word) });
         }
     }
 
@@ -208,7 +211,7 @@ mod tests {
     use crate::text::normalize;
 
     fn units(text: &str) -> Vec<Unit> {
-        cut(&normalize(text))
+        cut(&normalize(text), &[])
     }
 
     fn content(text: &str) -> Vec<u64> {

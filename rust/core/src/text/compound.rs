@@ -85,6 +85,11 @@ impl Parts {
 
     /// A stretch without separators: a word, a number, `CamelCase`, `v2.1`, `don't`.
     fn atom(&mut self, text: &str, (start, end): (usize, usize), chunk: (usize, usize)) {
+        let after = &text.as_bytes()[end..];
+        if end - start == 1 && (after.starts_with(b"++") || after.starts_with(b"#")) {
+            // The C of C++ and C# is another language.
+            return;
+        }
         let shape = Shape::of(text, start, end);
         let kind = if shape.digits == 0 {
             PartKind::Word
@@ -105,7 +110,7 @@ impl Parts {
         }
     }
 
-    /// `anna's` gives `anna`, `l'eau` gives `eau`; `don't` has no parts.
+    /// `they're` gives `they`, `l'eau` gives `eau`; `don't` has no parts.
     fn contraction(&mut self, text: &str, start: usize, end: usize) {
         let mut piece = start;
         let pieces = text[start..end].split('\'').map(|s| {
@@ -119,7 +124,7 @@ impl Parts {
             if tail.eq_ignore_ascii_case("t") {
                 return;
             }
-            let clitic = ["s", "ll", "re", "ve", "d", "m"];
+            let clitic = ["ll", "re", "ve", "d", "m"];
             if clitic.iter().any(|c| tail.eq_ignore_ascii_case(c)) {
                 self.push(first, PartKind::Word, (0, 0));
                 return;
@@ -355,7 +360,7 @@ mod tests {
     #[test]
     fn contractions_and_acronyms_are_words() {
         assert_eq!(parts("don't"), Vec::<&str>::new());
-        assert_eq!(parts("Anna's"), ["Anna"]);
+        assert_eq!(parts("They're"), ["They"]);
         assert_eq!(parts("l'eau"), ["eau"]);
         assert_eq!(parts("U.S"), ["U.S"]);
         assert_eq!(parts("URLs"), Vec::<&str>::new());

@@ -83,8 +83,17 @@ impl Scanner<'_> {
         } else {
             self.compound(start, end, ascii);
         }
-        self.word_end = end;
-        end
+        self.word_end = end + self.possessive(end);
+        self.word_end
+    }
+
+    /// Length of a possessive or contracted `'s`: grammar, and no part of the word, so
+    /// that `Anna's` is found by `Anna`.
+    fn possessive(&self, at: usize) -> usize {
+        match &self.bytes[at..] {
+            [b'\'', b's' | b'S', ..] if !self.class(at + 2).is_word() => 2,
+            _ => 0,
+        }
     }
 
     fn word(&mut self, start: usize, end: usize) {
@@ -158,7 +167,7 @@ impl Scanner<'_> {
         let run = &self.bytes[at..end];
         let joins = match run {
             b"." | b"-" | b":" | b"@" | b"&" | b"=" | b"+" | b"/" | b"\\" | b"::" | b"\\\\" => true,
-            b"'" => next.is_letter() && !before.is_ascii_digit(),
+            b"'" => next.is_letter() && !before.is_ascii_digit() && self.possessive(at) == 0,
             b"," => self.groups_thousands(at, word),
             b"++" => next == Class::Digit && !before.is_ascii_digit(),
             b"#" => *url || (single_letter && next == Class::Digit),
