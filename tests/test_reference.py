@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from tests.reference import Filters, Graph, Link, Node, hotness, recall
 
 GOLDEN = json.loads((Path(__file__).parent / "vectors" / "golden.json").read_text("utf-8"))

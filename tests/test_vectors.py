@@ -15,8 +15,22 @@ DAY_ZERO = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 DAY = 86_400e6
 TOLERANCE = 1e-5
 NAMES = (
-    "alpha", "beta", "rho", "w_title", "w_summary", "w_body", "base", "half_life", "w_t", "w_u",
-    "hops", "lam", "theta", "max_seeds", "damp", "direction",
+    "alpha",
+    "beta",
+    "rho",
+    "w_title",
+    "w_summary",
+    "w_body",
+    "base",
+    "half_life",
+    "w_t",
+    "w_u",
+    "hops",
+    "lam",
+    "theta",
+    "max_seeds",
+    "damp",
+    "direction",
 )
 
 
@@ -72,7 +86,9 @@ def build(case: dict) -> doxa.Memory:
 
 @pytest.mark.parametrize("case", CASES["recall"], ids=range(len(CASES["recall"])))
 def test_recall(case) -> None:
-    hits = build(case).recall(" ".join(case["query"]), k=case["k"], now=at(case["now"]), lifecycle="off")
+    hits = build(case).recall(
+        " ".join(case["query"]), k=case["k"], now=at(case["now"]), lifecycle="off"
+    )
     expected = case["expect"]
     assert len(hits) == len(expected)
     for hit, want in zip(hits, expected, strict=True):
@@ -81,7 +97,9 @@ def test_recall(case) -> None:
         combined = hit.terms["relevance"] + hit.terms["strength"]
         if hit.id == want["id"]:
             assert combined == pytest.approx(want["combined"], rel=TOLERANCE, abs=1e-9)
-            assert hit.terms["activation"] == pytest.approx(want["activation"], rel=TOLERANCE, abs=1e-9)
+            assert hit.terms["activation"] == pytest.approx(
+                want["activation"], rel=TOLERANCE, abs=1e-9
+            )
         else:
             close = [w for w in expected if w["id"] == hit.id]
             assert close, f"{hit.id} is not among the expected"

@@ -106,14 +106,11 @@ class InvalidValue(DoxaError, ValueError):
         The value as given.
     """
 
-    def __init__(self, field: str, value: object = None, rule: str = "", **details: Any) -> None:
+    def __init__(self, field: str, value: object = None, rule: str = "", /, **details: Any) -> None:
         if rule:
+            known = {"field": field, "value": value, "rule": rule}
             super().__init__(
-                f"{field}: {shorten(value)} is not allowed: {rule}",
-                field=field,
-                value=value,
-                rule=rule,
-                **details,
+                f"{field}: {shorten(value)} is not allowed: {rule}", **known, **details
             )
         else:  # a finished message
             super().__init__(field, **details)

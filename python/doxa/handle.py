@@ -99,11 +99,13 @@ def open(  # noqa: A001 - the public name
     for field, value in (("create", create), ("read_only", read_only), ("seed_norms", seed_norms)):
         model.flag(field, value)
     if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) < _KEY_BYTES):
-        raise InvalidValue("key", f"<{type(key).__name__}>", f"bytes, at least {_KEY_BYTES} of them")
+        raise InvalidValue(
+            "key", f"<{type(key).__name__}>", f"bytes, at least {_KEY_BYTES} of them"
+        )
     if anchor is not None and not callable(anchor):
         raise InvalidValue("anchor", anchor, "a function of (sequence number, chain hash)")
     files, root = RealFiles(), str(Path(text))
-    common = {"durability": durability, "key": key, "anchor": anchor}
+    common: dict[str, Any] = {"durability": durability, "key": key, "anchor": anchor}
     try:
         store = Store.open(files, root, read_only=read_only, **common)
         fresh = False
@@ -244,5 +246,3 @@ def seed_fields(norm: dict[str, Any]) -> dict[str, Any]:
         **{field: Text(checked.fields[field]) for field in texts},
         "context": "",
     }
-
-

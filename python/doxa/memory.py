@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -21,36 +21,25 @@ from doxa.errors import DoxaError, InvalidValue, NotFound, NotInThisVersion, sho
 from doxa.model import TEXT_CHARACTERS, Proposition, Receipt
 from doxa.params import Params
 from doxa.recall.hits import Hits
-from doxa.recall.options import Options, options
+from doxa.recall.options import Options, chosen, options
 from doxa.recall.rescore import Strength, rescored
 from doxa.scope import Scope
-from doxa.state.live import Live, Stage, Work
+from doxa.state.live import Live, Stage, Transaction, Work
 from doxa.state.state import PROPOSITION, State
 from doxa.upkeep import Upkeep
 from doxa.write import edits
 from doxa.write import links as link_rules
 from doxa.write.admission import Admission
-from doxa.write.drafts import draft, link_weight, name
+from doxa.write.drafts import SETTABLE, checked_changes, draft, link_weight, name
 from doxa.write.rows import RowResult, rows_of
 
 __all__ = ["Memory"]
 
+_RECALL_NAMES: Final = frozenset(options.__kwdefaults__ or ())
 #: Hits of a recall that names no number.
 _K: Final = 10
 _ON_DUPLICATE: Final = ("raise", "merge", "allow")
 _TABLES: Final = ("propositions", "links", "evidence", "entities", "contexts", "journal")
-_SETTABLE: Final = (
-    "importance",
-    "scope",
-    "category",
-    "claim",
-    "valid_from",
-    "valid_to",
-    "event_at",
-    "exit_condition",
-    "review_by",
-    "confidence",
-)
 
 
 class Memory:
@@ -200,9 +189,7 @@ class Memory:
         live = self._live
         now = live.now()
         checked = draft(title, summary, **given, now=now, agent=live.agent)
-        return Admission(
-            live, checked, on_duplicate=on_duplicate, now=now, context=self._context
-        )
+        return Admission(live, checked, on_duplicate=on_duplicate, now=now, context=self._context)
 
     def remember_many(
         self, rows: Iterable[Mapping[str, Any]] | pa.Table, *, on_duplicate: str = "merge"
@@ -236,7 +223,9 @@ class Memory:
             receipts = list(self._remember_rows(rows, on_duplicate))
         commit = transaction.commit
         return [
-            msgspec.structs.replace(receipt, commit=commit) if receipt.outcome != "refused" else receipt
+            msgspec.structs.replace(receipt, commit=commit)
+            if receipt.outcome != "refused"
+            else receipt
             for receipt in receipts
         ]
 
@@ -337,15 +326,15 @@ class Memory:
         """
         node_id = model.identifier("id", id)
         for field in changes:
-            if field not in _SETTABLE:
+            if field not in SETTABLE:
                 raise InvalidValue(
-                    f"set has no {field!r}; it changes {', '.join(_SETTABLE)}. Wording is changed "
+                    f"set has no {field!r}; it changes {', '.join(SETTABLE)}. Wording is changed "
                     "with rewrite and append.",
                     field=field,
                 )
         if not changes:
-            raise InvalidValue(f"set needs a field to change: {', '.join(_SETTABLE)}")
-        checked = _checked_changes(changes)
+            raise InvalidValue(f"set needs a field to change: {', '.join(SETTABLE)}")
+        checked = checked_changes(changes)
         work = edits.set_fields(node_id, checked, by=self._who(by), at=self._when(at))
         return self._changed(work, Receipt(ids=(node_id,), outcome="changed"))
 
@@ -541,7 +530,7 @@ class Memory:
         ['Never deploy on Fridays']
         """
         wanted = [
-            (field, _chosen(name, value, allowed))
+            (field, chosen(name, value, allowed))
             for name, field, value, allowed in (
                 ("kinds", "kind", kinds, model.KINDS),
                 ("statuses", "status", statuses, model.STATUSES),
@@ -552,10 +541,9 @@ class Memory:
         return self._iterate(self._live.view(), wanted)
 
     @staticmethod
-    def _iterate(state: State, wanted: list[tuple[str, frozenset[str]]]) -> Iterator[Proposition]:
+    def _iterate(state: State, wanted: list[tuple[str, Collection[str]]]) -> Iterator[Proposition]:
         for row in state.tables["propositions"]:
-            node = state.engine.node(row.id)
-            item = state.proposition(node)
+            item = state.proposition(state.must(row.id))
             if all(getattr(item, field) in names for field, names in wanted):
                 yield item
 
@@ -732,7 +720,8 @@ class Memory:
         """Return counts and sizes: nodes by type, links, terms, commits, bytes on disk."""
         state = self._live.view()
         counts = {
-            name: state.tables[name].length for name in ("propositions", "evidence", "entities", "contexts")
+            name: state.tables[name].length
+            for name in ("propositions", "evidence", "entities", "contexts")
         }
         core = state.engine.stats()
         return {
@@ -798,69 +787,5 @@ class Memory:
         self._live.checkpoint(compact=compact)
 
 
-class Transaction:
-    """What :meth:`Memory.transaction` gives: after the block, ``commit`` is its id."""
-
-    __slots__ = ("commit",)
-
-    def __init__(self) -> None:
-        self.commit = ""
-
-
-_RECALL_NAMES: Final = frozenset(
-    (
-        "k",
-        "scope",
-        "kinds",
-        "categories",
-        "about",
-        "statuses",
-        "include",
-        "hops",
-        "spread",
-        "relevance",
-        "lifecycle",
-        "valid_at",
-        "as_of",
-        "history",
-        "min_confidence",
-        "min_confidence_of_hits",
-        "layers",
-        "params",
-    )
-)
-
-
 def _query(query: object) -> str:
     return model.text("query", query, TEXT_CHARACTERS)
-
-
-def _chosen(field: str, value: Any, allowed: Sequence[str]) -> frozenset[str]:
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable):
-        raise InvalidValue(field, value, f"some of {', '.join(map(repr, allowed))}")
-    return frozenset(model.choice(field, item, tuple(allowed)) for item in names)
-
-
-def _checked_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the arguments of ``set`` field by field."""
-    out: dict[str, Any] = {}
-    for field, value in changes.items():
-        if field == "importance":
-            out[field] = model.choice(field, value, model.IMPORTANCES)
-        elif field == "scope":
-            out[field] = Scope.of(value).to_dict()
-        elif field == "category":
-            out[field] = model.choice(field, value, model.CATEGORIES)
-        elif field == "claim":
-            claim = model.Claim.of(value)
-            out[field] = None if claim is None else msgspec.to_builtins(claim)
-        elif field == "exit_condition":
-            out[field] = model.text(field, value, TEXT_CHARACTERS)
-        elif field == "confidence":
-            out[field] = model.number(field, value, -1.0, 1.0)
-        else:
-            out[field] = model.micros(field, value)
-    return out
-
-

@@ -135,23 +135,33 @@ class Claim(msgspec.Struct, frozen=True):
         elif isinstance(value, Mapping):
             data = value
         else:
-            raise InvalidValue("claim", value, "a Claim or a mapping with subject, attribute, value")
+            raise InvalidValue(
+                "claim", value, "a Claim or a mapping with subject, attribute, value"
+            )
         known = set(cls.__struct_fields__)
         for name in data:
             if name not in known:
-                raise InvalidValue("claim", name, f"its fields are {', '.join(cls.__struct_fields__)}")
+                raise InvalidValue(
+                    "claim", name, f"its fields are {', '.join(cls.__struct_fields__)}"
+                )
         for name in ("subject", "attribute"):
             if name not in data:
                 raise InvalidValue("claim", dict(data), f"needs {name!r}")
         literal = data.get("value")
         if isinstance(literal, float) and not math.isfinite(literal):
-            raise InvalidValue("claim.value", literal, "a finite number, a text, a truth value or None")
+            raise InvalidValue(
+                "claim.value", literal, "a finite number, a text, a truth value or None"
+            )
         if isinstance(literal, str):
             literal = text("claim.value", literal, TEXT_CHARACTERS, empty=False)
         elif literal is not None and not isinstance(literal, (bool, int, float)):
-            raise InvalidValue("claim.value", literal, "a finite number, a text, a truth value or None")
+            raise InvalidValue(
+                "claim.value", literal, "a finite number, a text, a truth value or None"
+            )
         if isinstance(literal, int) and not -(2**63) <= literal < 2**63:
-            raise InvalidValue("claim.value", literal, "a whole number of 64 bits; give it as a text")
+            raise InvalidValue(
+                "claim.value", literal, "a whole number of 64 bits; give it as a text"
+            )
         polarity, cardinality = data.get("polarity", True), data.get("cardinality", "single")
         if not isinstance(polarity, bool):
             raise InvalidValue("claim.polarity", polarity, "True or False")
@@ -371,7 +381,9 @@ def instant(us: int) -> dt.datetime:
 
 def number(field: str, value: object, low: float, high: float, *, open_low: bool = False) -> float:
     """Return a finite number within a range."""
-    rule = f"a number {'above' if open_low else 'from'} {low:g} {'up ' if open_low else ''}to {high:g}"
+    rule = (
+        f"a number {'above' if open_low else 'from'} {low:g} {'up ' if open_low else ''}to {high:g}"
+    )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidValue(field, value, rule)
     if not low <= value <= high or (open_low and value == low):
@@ -401,10 +413,14 @@ def _qualifiers(value: object) -> dict[str, Any]:
         key = text("claim.qualifiers", name, NAME_CHARACTERS, empty=False)
         if isinstance(item, str):
             out[key] = text(f"claim.qualifiers[{key!r}]", item, TEXT_CHARACTERS)
-        elif item is None or isinstance(item, bool):
-            out[key] = item
-        elif isinstance(item, (int, float)) and math.isfinite(item) and abs(item) < 2**63:
+        elif (
+            item is None
+            or isinstance(item, bool)
+            or (isinstance(item, (int, float)) and math.isfinite(item) and abs(item) < 2**63)
+        ):
             out[key] = item
         else:
-            raise InvalidValue(f"claim.qualifiers[{key!r}]", item, "a text, a finite number, a truth value")
+            raise InvalidValue(
+                f"claim.qualifiers[{key!r}]", item, "a text, a finite number, a truth value"
+            )
     return dict(sorted(out.items()))

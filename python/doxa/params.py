@@ -7,6 +7,7 @@ does no I/O; :attr:`Params.tuning` compiles what the core needs.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Mapping
 from functools import cached_property
@@ -304,7 +305,9 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    rule = f"a number from {low:g} to {high:g}" if high < math.inf else f"a number of {low:g} or more"
+    rule = (
+        f"a number from {low:g} to {high:g}" if high < math.inf else f"a number of {low:g} or more"
+    )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidValue(name, value, rule)
     try:
@@ -321,7 +324,9 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 def _by_level(name: str, value: Any) -> dict[str, float]:
     if not isinstance(value, Mapping) or set(value) != set(IMPORTANCES):
         raise InvalidValue(name, value, f"a mapping with exactly {', '.join(IMPORTANCES)}")
-    out = {level: _number(f"{name}[{level!r}]", value[level], 0.0, math.inf) for level in IMPORTANCES}
+    out = {
+        level: _number(f"{name}[{level!r}]", value[level], 0.0, math.inf) for level in IMPORTANCES
+    }
     if name == "half_life" and min(out.values()) <= 0:
         raise InvalidValue(name, value, "days above 0")
     return out
@@ -352,9 +357,9 @@ def _check_strength(params: Params) -> None:
     base = [params.base[level] for level in IMPORTANCES]
     days = [params.half_life[level] for level in IMPORTANCES]
     for name, values in (("base", base), ("half_life", days)):
-        if any(low > high for low, high in zip(values, values[1:], strict=False)):
+        if any(low > high for low, high in itertools.pairwise(values)):
             raise InvalidValue(name, getattr(params, name), "must not fall as importance grows")
-    steps = [high - low for low, high in zip(base, base[1:], strict=False)]
+    steps = [high - low for low, high in itertools.pairwise(base)]
     if params.w_t <= max(steps):
         raise InvalidValue(
             "w_t", params.w_t, f"above each step of base (the largest is {max(steps):g})"

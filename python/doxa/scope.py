@@ -77,7 +77,9 @@ class Scope(Mapping[str, frozenset[str]]):
         return f"Scope({self.to_dict()!r})" if self._items else "Scope()"
 
     def __str__(self) -> str:
-        return " ".join(f"{name}={'|'.join(sorted(values))}" for name, values in self._items.items())
+        return " ".join(
+            f"{name}={'|'.join(sorted(values))}" for name, values in self._items.items()
+        )
 
     def to_dict(self) -> dict[str, list[str]]:
         """Return plain data: dimension → sorted list of values.
@@ -152,7 +154,9 @@ def _within(inner: str, outer: str) -> bool:
 
 def _name(name: object) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > _MAX_CHARACTERS:
-        raise InvalidValue("scope", name, f"a dimension is a name of 1 to {_MAX_CHARACTERS} characters")
+        raise InvalidValue(
+            "scope", name, f"a dimension is a name of 1 to {_MAX_CHARACTERS} characters"
+        )
     return _clean("scope", name)
 
 

@@ -97,7 +97,9 @@ class Disk:
                 if isinstance(op, Write) and op.inode == inode:
                     self.durable[inode] = _write(self.durable.get(inode, b""), op.offset, op.data)
             self.durable.setdefault(inode, b"")
-            self.pending = [o for o in self.pending if not (isinstance(o, Write) and o.inode == inode)]
+            self.pending = [
+                o for o in self.pending if not (isinstance(o, Write) and o.inode == inode)
+            ]
         self.done()
 
     def sync_folder(self, folder: str) -> None:
@@ -105,7 +107,9 @@ class Disk:
             for op in self.pending:
                 if isinstance(op, Name) and op.folder == folder:
                     _rename(self.durable_names, op)
-            self.pending = [o for o in self.pending if not (isinstance(o, Name) and o.folder == folder)]
+            self.pending = [
+                o for o in self.pending if not (isinstance(o, Name) and o.folder == folder)
+            ]
         self.done()
 
     # -- what a crash leaves ----------------------------------------------------------------
@@ -122,8 +126,10 @@ class Disk:
 
     def _torn(self, before: list[Write | Name], last: Write) -> Iterator[Image]:
         size = len(last.data)
-        cuts = range(1, size) if size <= _CUTS else sorted(
-            {1, 8, 88, 95, 96, size // 3, size // 2, size - 33, size - 1}
+        cuts = (
+            range(1, size)
+            if size <= _CUTS
+            else sorted({1, 8, 88, 95, 96, size // 3, size // 2, size - 33, size - 1})
         )
         for cut in cuts:
             if not 0 < cut < size:
@@ -199,7 +205,9 @@ class SimulatedFiles:
 
     def names(self, path: str) -> list[str]:
         start = path + "/"
-        return sorted({p[len(start) :].split("/")[0] for p in self.disk.live_names if p.startswith(start)})
+        return sorted(
+            {p[len(start) :].split("/")[0] for p in self.disk.live_names if p.startswith(start)}
+        )
 
     def exists(self, path: str) -> bool:
         return any(p == path or p.startswith(path + "/") for p in self.disk.live_names)

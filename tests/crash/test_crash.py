@@ -78,7 +78,9 @@ WORKLOADS = (write_and_reopen, checkpoint_and_archive, two_handles_and_uses)
 class Checker:
     """Looks at every image after every operation of a workload."""
 
-    def __init__(self, workload: Callable[[SimulatedFiles, Ack], None], bugs: frozenset[str]) -> None:
+    def __init__(
+        self, workload: Callable[[SimulatedFiles, Ack], None], bugs: frozenset[str]
+    ) -> None:
         self.acknowledged: list[bytes] = []
         self.images = self.recoveries = 0
         self.failures: list[str] = []
@@ -116,7 +118,9 @@ class Checker:
             disk.step = lambda d: again.extend(d.images())
         problem = recovered(disk, self.acknowledged, self._truth)
         if problem:
-            self.failures.append(f"after operation {self.disk.operations}, {acknowledged} acknowledged: {problem}")
+            self.failures.append(
+                f"after operation {self.disk.operations}, {acknowledged} acknowledged: {problem}"
+            )
         for later in again[:: max(1, len(again) // 6)]:
             self.recoveries += 1
             problem = recovered(Disk.of(later), self.acknowledged, self._truth)
@@ -194,7 +198,7 @@ def test_the_harness_notices_appending_behind_a_torn_tail(monkeypatch) -> None:
 
 
 def test_the_harness_notices_a_format_file_named_before_its_store_is_whole(monkeypatch) -> None:
-    real = store_module._lay_out
+    real = store_module.lay_out
 
     def early(files, root, store_id) -> None:
         file = files.create(f"{root}/FORMAT")
@@ -204,5 +208,5 @@ def test_the_harness_notices_a_format_file_named_before_its_store_is_whole(monke
         files.sync_dir(root)
         real(files, root, store_id)
 
-    monkeypatch.setattr(store_module, "_lay_out", early)
+    monkeypatch.setattr(store_module, "lay_out", early)
     assert any(Checker(workload, frozenset()).failures for workload in WORKLOADS)

@@ -27,7 +27,9 @@ def append(store: Store, number: int) -> None:
     with store.lock(1):
         list(store.read_new())
         fields = {"title": Text(f"statement {number} 端口"), "number": number}
-        store.append(number, "main", "", [Row("proposition.add", 1, f"p{number}", number, "a", "", fields)])
+        store.append(
+            number, "main", "", [Row("proposition.add", 1, f"p{number}", number, "a", "", fields)]
+        )
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,9 @@ def test_a_newer_format_is_refused_and_left_alone(closed) -> None:
 
 def test_a_wrong_key_is_refused() -> None:
     files = MemoryFiles()
-    store = Store.create(files, ROOT, durability="full", key=b"k" * 16, anchor=None, store_id=b"i" * 16)
+    store = Store.create(
+        files, ROOT, durability="full", key=b"k" * 16, anchor=None, store_id=b"i" * 16
+    )
     append(store, 1)
     store.close()
     for key in (None, b"x" * 16):
@@ -160,7 +164,14 @@ def test_a_directory_with_something_else_in_it_is_left_alone(tmp_path: Path) -> 
 
 def test_a_missing_store_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(StoreNotFound, match="doxa init"):
-        Store.open(RealFiles(), str(tmp_path / "x"), read_only=True, durability="full", key=None, anchor=None)
+        Store.open(
+            RealFiles(),
+            str(tmp_path / "x"),
+            read_only=True,
+            durability="full",
+            key=None,
+            anchor=None,
+        )
 
 
 def test_verify_names_the_damaged_file_and_repair_saves_the_rest(tmp_path: Path) -> None:
@@ -175,7 +186,9 @@ def test_verify_names_the_damaged_file_and_repair_saves_the_rest(tmp_path: Path)
     data[len(data) // 2] ^= 1
     journal.write_bytes(data)
     with pytest.raises(StoreCorrupt, match=r"0000000001\.log"):
-        damaged = Store.open(RealFiles(), root, read_only=True, durability="full", key=None, anchor=None)
+        damaged = Store.open(
+            RealFiles(), root, read_only=True, durability="full", key=None, anchor=None
+        )
         list(damaged.read_new())
     report = repair(RealFiles(), root, str(tmp_path / "copy"))
     assert report.saved == 4

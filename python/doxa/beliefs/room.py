@@ -98,7 +98,11 @@ class Beliefs:
                     raise AlreadyExists(f"id: {shorten(node_id)} is taken by no entity", id=node_id)
                 held = state.record(node)
                 merged = list(dict.fromkeys((*held.aliases, *others)))
-                if (held.name, held.type or kind, list(held.aliases)) == (checked, kind or held.type, merged):
+                if (held.name, held.type or kind, list(held.aliases)) == (
+                    checked,
+                    kind or held.type,
+                    merged,
+                ):
                     return node_id
             fields = {
                 "name": Text(checked),
@@ -111,7 +115,7 @@ class Beliefs:
 
         receipt = memory._receipt(work, Receipt(ids=(node_id,)))
         state = memory._live.view()
-        record = state.record(state.engine.node(node_id))
+        record = state.record(state.must(node_id))
         return Entity(
             id=record.id,
             name=record.name,
@@ -196,7 +200,7 @@ class Beliefs:
 
         receipt = memory._receipt(work, Receipt(ids=(node_id,)))
         state = memory._live.view()
-        record = state.record(state.engine.node(node_id))
+        record = state.record(state.must(node_id))
         return Context(
             id=record.id,
             within=record.within,

@@ -241,5 +241,9 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("port 8080"), count_tokens("端口")
     (3, 2)
     """
-    wide = sum(1 for c in text if "\u2e80" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7a3" or c >= "\U00020000")
+    wide = sum(
+        1
+        for c in text
+        if "\u2e80" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7a3" or c >= "\U00020000"
+    )
     return wide + -(-(len(text) - wide) // 4)

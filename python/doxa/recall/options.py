@@ -140,15 +140,15 @@ def _filter(
     given = (situation, kinds, categories, about, statuses, include, valid_at, min_confidence)
     if all(item is None for item in given):
         return None
-    wanted = set(DEFAULT_STATUSES) if statuses is None else _chosen("statuses", statuses, STATUSES)
+    wanted = set(DEFAULT_STATUSES) if statuses is None else chosen("statuses", statuses, STATUSES)
     if include is not None:
-        wanted |= _chosen("include", include, _INCLUDABLE)
+        wanted |= chosen("include", include, _INCLUDABLE)
     return _core.Filter(
         statuses=_mask(wanted, STATUSES),
-        kinds=None if kinds is None else _mask(_chosen("kinds", kinds, KINDS), KINDS),
+        kinds=None if kinds is None else _mask(chosen("kinds", kinds, KINDS), KINDS),
         categories=None
         if categories is None
-        else _mask(_chosen("categories", categories, CATEGORIES), CATEGORIES),
+        else _mask(chosen("categories", categories, CATEGORIES), CATEGORIES),
         scopes=None if situation is None else verdicts(state, situation),
         valid_at=model.micros("valid_at", valid_at),
         min_confidence=None
@@ -170,7 +170,8 @@ def _verdict(scope: Scope, situation: Scope) -> int:
     return _MAY if scope.overlaps(situation) else _NO
 
 
-def _chosen(field: str, value: object, allowed: tuple[str, ...]) -> set[str]:
+def chosen(field: str, value: object, allowed: tuple[str, ...]) -> set[str]:
+    """Return the names given, one or several, all of them allowed ones."""
     if isinstance(value, str):
         value = (value,)
     if not isinstance(value, Iterable):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import pyarrow as pa
 
@@ -18,6 +18,9 @@ from doxa.state.state import State
 
 __all__ = ["Strength", "rescored"]
 
+#: The base class of all function types of ctypes.
+_C_FUNCTION: Final[type] = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+
 #: ``(days, use_count, importance code) -> strength``, plain Python or ``numba.cfunc``.
 Strength: TypeAlias = Callable[[float, int, int], float]
 
@@ -25,9 +28,9 @@ Strength: TypeAlias = Callable[[float, int, int], float]
 def rescored(state: State, params: Params, now: int, strength: Strength | None) -> pa.Table:
     """Return ids and strengths; see :meth:`doxa.Memory.rescore`."""
     if strength is None:
-        nodes, total, base, recency, frequency = state.engine.rescore(now, params.tuning)
+        nodes, strengths, recency, frequency, base = state.engine.rescore(now, params.tuning)
         columns: dict[str, Any] = {
-            "strength": total,
+            "strength": strengths,
             "base": base,
             "recency": recency,
             "frequency": frequency,
@@ -45,8 +48,8 @@ def _compiled(strength: Any) -> tuple[int, Any]:
     address = getattr(strength, "address", None)
     if isinstance(address, int):
         return address, strength
-    if isinstance(strength, ctypes._CFuncPtr):
-        pointer = ctypes.cast(strength, ctypes.c_void_p).value
+    if isinstance(strength, _C_FUNCTION):
+        pointer = ctypes.cast(cast(Any, strength), ctypes.c_void_p).value
         assert pointer is not None
         return pointer, strength
     if not callable(strength):
@@ -64,4 +67,4 @@ def _compiled(strength: Any) -> tuple[int, Any]:
         compiled = numba.cfunc("float64(float64, int64, int64)")(function)
     except numba.core.errors.NumbaError as error:
         raise InvalidValue("strength", strength, f"numba cannot compile it: {error}") from error
-    return compiled.address, compiled
+    return int(compiled.address or 0), compiled

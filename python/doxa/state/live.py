@@ -21,7 +21,7 @@ from doxa.state.image import snapshot_of
 from doxa.state.state import State
 from doxa.store import Commit, Row, Store
 
-__all__ = ["Live", "Stage", "Work"]
+__all__ = ["Live", "Stage", "Transaction", "Work"]
 
 T = TypeVar("T")
 #: A change: checks, then emits rows to the stage it is given, and returns what was done.
@@ -69,6 +69,15 @@ class Stage:
             raise
         self.works.append((work, result))
         return result
+
+
+class Transaction:
+    """What :meth:`doxa.Memory.transaction` gives: after the block, ``commit`` is its id."""
+
+    __slots__ = ("commit",)
+
+    def __init__(self) -> None:
+        self.commit = ""
 
 
 class Live:

@@ -17,7 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from doxa import _core
-from doxa.model import CATEGORIES, IMPORTANCES, KINDS, NODE_TYPES, STATUSES, Claim, Proposition, instant
+from doxa.model import (
+    CATEGORIES,
+    IMPORTANCES,
+    KINDS,
+    NODE_TYPES,
+    STATUSES,
+    Claim,
+    Proposition,
+    instant,
+)
 from doxa.params import RELATIONS, Params
 from doxa.scope import Scope
 from doxa.state import records
@@ -122,9 +131,17 @@ class State:
             return None
         return node
 
+    def must(self, node_id: str) -> int:
+        """Return the node of an id that is known to be there."""
+        node = self.engine.node(node_id)
+        if node is None:
+            raise KeyError(f"{node_id!r} is named before it was added")
+        return node
+
     def row(self, node: int) -> PropositionRow:
         """Return the row of a proposition's node."""
-        return self.tables["propositions"].get(self.engine.row(node))
+        record: PropositionRow = self.tables["propositions"].get(self.engine.row(node))
+        return record
 
     def record(self, node: int) -> Any:
         """Return the row of any node."""
@@ -208,7 +225,7 @@ class State:
             if a is not None and b is not None:
                 self.engine.add_link(a, b, _RELATION[link["relation"]], link["weight"])
         for row in tables["propositions"]:
-            node = self._known(row.id)
+            node = self.must(row.id)
             self._index_columns(node, row, superseded=bool(self.superseded_by(node)))
             self._reindex(node, row)
 
@@ -293,7 +310,7 @@ class State:
         return record
 
     def _append(self, row: Row, fields: Mapping[str, Any]) -> None:
-        node = self._known(row.target)
+        node = self.must(row.target)
         old = self.row(node)
         note = signed_note(fields["text"], fields["by"], row.at)
         body = f"{old.body}\n\n{note}" if old.body else note
@@ -301,12 +318,12 @@ class State:
         self._reindex(node, record)
 
     def _rewrite(self, row: Row, fields: Mapping[str, Any]) -> None:
-        node = self._known(row.target)
+        node = self.must(row.target)
         record = self._change(node, **fields["wording"], rev=self.row(node).rev + 1)
         self._reindex(node, record)
 
     def _set(self, row: Row, fields: Mapping[str, Any]) -> None:
-        node = self._known(row.target)
+        node = self.must(row.target)
         changes = dict(fields)
         if "scope" in changes:
             changes["scope"] = Scope(changes["scope"])
@@ -317,19 +334,19 @@ class State:
 
     def _use(self, row: Row, fields: Mapping[str, Any]) -> None:
         for target in fields["ids"]:
-            node = self._known(target)
+            node = self.must(target)
             old = self.row(node)
             last = max(old.last_used, row.at) if old.use_count else row.at
             record = self._change(node, last_used=last, use_count=old.use_count + 1)
             self.engine.set_columns(node, last_used=last, use_count=record.use_count)
 
     def _retire(self, row: Row, fields: Mapping[str, Any]) -> None:
-        node = self._known(row.target)
+        node = self.must(row.target)
         record = self._change(node, retired=fields["ground"], retired_reason=fields["reason"])
         self._index_columns(node, record, superseded=False)
 
     def _restore(self, row: Row, fields: Mapping[str, Any]) -> None:
-        node = self._known(row.target)
+        node = self.must(row.target)
         record = self._change(node, retired="", retired_reason="")
         self._index_columns(node, record, superseded=bool(self.superseded_by(node)))
 
@@ -378,7 +395,7 @@ class State:
             bearers = self.names.get(key) or ()
             if target not in bearers:
                 self.names.put(key, (*bearers, target))
-        self.engine.set_names(self._known(target), [record.name, *record.aliases])
+        self.engine.set_names(self.must(target), [record.name, *record.aliases])
 
     def _put_context(self, row: Row, fields: Mapping[str, Any]) -> None:
         record = ContextRow(
@@ -469,12 +486,6 @@ class State:
             self._reindex(b, self.row(b))
 
     # -- what the core derives from a row ----------------------------------------------
-
-    def _known(self, node_id: str) -> int:
-        node = self.engine.node(node_id)
-        if node is None:
-            raise KeyError(f"the journal names {node_id!r} before it was added")
-        return node
 
     def _index_columns(self, node: int, record: PropositionRow, *, superseded: bool) -> None:
         self.engine.set_columns(

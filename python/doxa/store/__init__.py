@@ -7,7 +7,8 @@ from doxa.store.checkpoint import Checkpoint, TableFile
 from doxa.store.files import File, Files, MemoryFiles, RealFiles
 from doxa.store.frames import Commit, Row, Text
 from doxa.store.repair import RepairReport, repair
-from doxa.store.store import RecoveryReport, Store, VerifyReport
+from doxa.store.reports import RecoveryReport, VerifyReport
+from doxa.store.store import Store
 
 __all__ = [
     "Checkpoint",

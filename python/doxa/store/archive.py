@@ -7,7 +7,7 @@ does not pass. Covered by a digest beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from doxa._core import digest
 from doxa.store.files import Files, read_whole
-from doxa.store.frames import Commit, Frame, chain_hash, decode_commit, raw_rows
+from doxa.store.frames import Commit, Frame, chain_hash, decode_commit, raw_rows, rows_of
 from doxa.store.journal import corrupt
 
-__all__ = ["history", "numbers", "write"]
+__all__ = ["history", "numbers", "table_of", "write"]
 
 _DIGEST: Final = 32
 _SCHEMA: Final = pa.schema(
@@ -56,8 +56,9 @@ def write(files: Files, root: str, epoch: int, frames: list[tuple[Frame, bytes]]
             canonical, type=tuple[int, str, int, msgspec.Raw, list[msgspec.Raw]]
         )
         head = [frame.seq, commit, frame.parent, branch, when, bytes(message)]
-        kept = msgspec.msgpack.encode(texts)
-        for row in rows or [None]:
+        kept: bytes | None = msgspec.msgpack.encode(texts)
+        bodies: list[msgspec.Raw | None] = [*rows] or [None]
+        for row in bodies:
             body = [None] * 7 if row is None else msgspec.msgpack.decode(row, type=_RawRow)
             values = [*head, *body[:6], None if body[6] is None else bytes(body[6]), kept]
             for column, value in zip(columns, values, strict=True):
@@ -120,10 +121,7 @@ def history(files: Files, root: str, epoch: int, key: bytes | None) -> Iterator[
 def _plain(schema: pa.Schema) -> pa.Schema:
     """Return the schema with times as plain microseconds."""
     return pa.schema(
-        [
-            pa.field(f.name, pa.int64()) if pa.types.is_timestamp(f.type) else f
-            for f in schema
-        ]
+        [pa.field(f.name, pa.int64()) if pa.types.is_timestamp(f.type) else f for f in schema]
     )
 
 
@@ -154,3 +152,44 @@ def _commit(rows: list[dict[str, Any]], key: bytes | None, path: str) -> Commit:
     texts = msgspec.msgpack.decode(first["texts"])
     payload = msgspec.msgpack.encode([canonical, texts])
     return decode_commit(first["parent"], payload, key, path)
+
+
+def table_of(commits: Iterable[Commit]) -> pa.Table:
+    """Return every row of commits as an Arrow table, fields as JSON text."""
+    columns: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "seq",
+            "commit",
+            "branch",
+            "time",
+            "at",
+            "agent",
+            "channel",
+            "op",
+            "op_version",
+            "target",
+            "fields",
+        )
+    }
+    for commit, row in rows_of(commits):
+        values = (
+            commit.seq,
+            commit.id.hex(),
+            commit.branch,
+            commit.time,
+            row.at,
+            row.agent,
+            row.channel,
+            row.op,
+            row.op_version,
+            row.target,
+            msgspec.json.encode(row.fields).decode(),
+        )
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
+    when = pa.timestamp("us", tz="UTC")
+    types = {"seq": pa.int64(), "time": when, "at": when, "op_version": pa.int32()}
+    return pa.table(
+        {name: pa.array(c, types.get(name, pa.string())) for name, c in columns.items()}
+    )

@@ -181,7 +181,9 @@ def _reader(files: Files, path: str, entry: _FileEntry) -> Callable[[], Any]:
         for number, wanted in enumerate(entry.chunks):
             chunk = view[number * CHUNK : (number + 1) * CHUNK]
             if digest(chunk).hex() != wanted:
-                raise corrupt(path, f"its bytes from {number * CHUNK:,} on are not what was written")
+                raise corrupt(
+                    path, f"its bytes from {number * CHUNK:,} on are not what was written"
+                )
         return data
 
     return read
@@ -225,7 +227,8 @@ def load(files: Files, root: str, store_id: bytes, seq: int) -> Checkpoint:
 
 def _values(column: pa.Array) -> np.ndarray[Any, Any]:
     """Return a numeric column as an array over the same (mapped) memory."""
-    return column.to_numpy(zero_copy_only=True)
+    array: np.ndarray[Any, Any] = column.to_numpy(zero_copy_only=True)
+    return array
 
 
 def verify(files: Files, root: str, store_id: bytes, seq: int) -> tuple[int, list[str]]:

@@ -114,7 +114,9 @@ def _typed(error: OSError, action: str, path: str) -> StoreError:
     if error.errno == errno.ENOENT:
         return StoreNotFound(f"{text}. Is this the store's directory?", path=path)
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return StoreReadOnly(f"{text}. Check the permissions, or open with read_only=True.", path=path)
+        return StoreReadOnly(
+            f"{text}. Check the permissions, or open with read_only=True.", path=path
+        )
     return StoreUnavailable(f"{text}. Once the cause is gone, open the store again.", path=path)
 
 

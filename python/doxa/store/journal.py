@@ -174,7 +174,9 @@ def commit_of(frame: Frame, chain: bytes, key: bytes | None, path: str) -> Commi
         If its parent is another commit, or its content does not hash to its place.
     """
     if frame.parent != chain:
-        raise corrupt(path, f"commit {frame.seq} does not follow the one before it", key is not None)
+        raise corrupt(
+            path, f"commit {frame.seq} does not follow the one before it", key is not None
+        )
     commit = decode_commit(chain, frame.payload, key, path)
     if commit.seq != frame.seq:
         raise corrupt(path, f"commit {frame.seq} says that it is {commit.seq}")
@@ -191,5 +193,6 @@ def corrupt(path: str, what: str, keyed: bool = False) -> StoreCorrupt:
     """Return the error for a damaged file."""
     hint = " (or the key is another one)" if keyed else ""
     return StoreCorrupt(
-        f"{path}: {what}{hint}. The store was not changed; use doxa repair to save a copy.", path=path
+        f"{path}: {what}{hint}. The store was not changed; use doxa repair to save a copy.",
+        path=path,
     )

@@ -87,9 +87,13 @@ def repair(files: Files, source: str, target: str, key: bytes | None = None) -> 
                 problems.append(f"{path}: damaged from byte {end:,} to {start:,}")
             end = frame.end
         if end < len(data):
-            problems.append(f"{path}: damaged from byte {end:,} to the end, {len(data) - end:,} bytes")
+            problems.append(
+                f"{path}: damaged from byte {end:,} to the end, {len(data) - end:,} bytes"
+            )
     lost = _gaps(sorted(found))
-    store = Store.create(files, target, durability="batch", key=None, anchor=None, store_id=os.urandom(16))
+    store = Store.create(
+        files, target, durability="batch", key=None, anchor=None, store_id=os.urandom(16)
+    )
     try:
         with store.lock(30.0):
             for _ in store.read_new():

@@ -20,7 +20,6 @@ from doxa._core import digest
 from doxa.errors import (
     CommitUncertain,
     ForkedHandle,
-    FormatTooNew,
     StoreClosed,
     StoreCorrupt,
     StoreError,
@@ -32,7 +31,7 @@ from doxa.errors import (
 )
 from doxa.store import archive, checkpoint
 from doxa.store.checkpoint import Checkpoint
-from doxa.store.files import File, Files, read_whole
+from doxa.store.files import File, Files
 from doxa.store.frames import (
     CLOSED,
     COMMIT,
@@ -42,7 +41,6 @@ from doxa.store.frames import (
     Row,
     encode_commit,
     pack_frame,
-    rows_of,
 )
 from doxa.store.head import Head, HeadFile
 from doxa.store.journal import (
@@ -57,12 +55,11 @@ from doxa.store.journal import (
     scan_epoch,
     start_epoch,
 )
+from doxa.store.layout import FIRST_CHAIN, PARTS, folder_size, lay_out, read_format
+from doxa.store.reports import RecoveryReport, VerifyReport
 
-__all__ = ["RecoveryReport", "Store", "VerifyReport"]
+__all__ = ["Store"]
 
-FORMAT_VERSION: Final = 1
-_FORMAT_LIMIT: Final = 4096
-_FIRST_CHAIN: Final = bytes(32)
 #: With durability "batch": commits that a crash may take, at most.
 BATCH_COMMITS: Final = 64
 #: Commits between two writes of the head.
@@ -71,47 +68,6 @@ HEAD_EVERY: Final = 256
 CHECKPOINT_BYTES: Final = 256 << 20
 #: Times that opening begins anew while another process compacts.
 _OPEN_ATTEMPTS: Final = 8
-_PARTS: Final = ("journal", "head", "lock", "checkpoint", "archive", "FORMAT.new")
-
-
-class RecoveryReport(msgspec.Struct, frozen=True):
-    """What opening found behind the last sound commit.
-
-    Attributes
-    ----------
-    epoch, offset, size : int
-        Where the torn tail was and how long.
-    kept : str
-        The file that holds its bytes, empty if nothing was written (read-only).
-    """
-
-    epoch: int
-    offset: int
-    size: int
-    kept: str
-
-
-class VerifyReport(msgspec.Struct, frozen=True):
-    """What reading every byte of the store showed.
-
-    Attributes
-    ----------
-    commits : int
-        Commits whose place in the chain was checked.
-    bytes_read : int
-        Bytes that were checked against a hash.
-    problems : tuple of str
-        What does not match; empty if all is well.
-    """
-
-    commits: int
-    bytes_read: int
-    problems: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing was found."""
-        return not self.problems
 
 
 class Store:
@@ -148,7 +104,7 @@ class Store:
         self._synced_seq = self._head.seq
         self._locked = False
         self._epoch_file: File | None = None
-        self._position = Position(0, 0, 0, _FIRST_CHAIN)
+        self._position = Position(0, 0, 0, FIRST_CHAIN)
         self._seen_size = 0
         self._checkpoint_end = 0
         self._image: Checkpoint | None = None
@@ -176,14 +132,14 @@ class Store:
         files.make_dir(root)
         with files.lock(f"{root}/lock", 30.0):
             if not files.exists(f"{root}/FORMAT"):
-                foreign = [n for n in files.names(root) if n not in _PARTS]
+                foreign = [n for n in files.names(root) if n not in PARTS]
                 if foreign:
                     raise StoreExists(
                         f"{shorten(root, 200)} holds {shorten(foreign[0])} and is no store; choose an "
                         "empty or a new directory",
                         path=root,
                     )
-                _lay_out(files, root, store_id or os.urandom(16))
+                lay_out(files, root, store_id or os.urandom(16))
         return cls.open(files, root, read_only=False, durability=durability, key=key, anchor=anchor)
 
     @classmethod
@@ -203,7 +159,7 @@ class Store:
         ------
         StoreNotFound, FormatTooNew, StoreCorrupt
         """
-        store_id = _read_format(files, root)
+        store_id = read_format(files, root)
         chain_key = None if key is None else digest(b"doxa chain key\0" + bytes(key))
         for attempt in range(_OPEN_ATTEMPTS):
             store = cls(
@@ -232,7 +188,8 @@ class Store:
         seq = checkpoint.newest(self.files, self.where)
         if self._head.checkpoint > (seq or 0):
             raise corrupt(
-                f"{self.where}/checkpoint", f"the checkpoint of commit {self._head.checkpoint} is missing"
+                f"{self.where}/checkpoint",
+                f"the checkpoint of commit {self._head.checkpoint} is missing",
             )
         if seq is not None:
             self._image = checkpoint.load(self.files, self.where, self.store_id, seq)
@@ -243,7 +200,7 @@ class Store:
                 raise corrupt(f"{self.where}/journal", "the journal is missing")
             if epochs[0] != 1:
                 raise corrupt(f"{self.where}/journal", "the first epoch is missing")
-            position = Position(1, 0, 0, _FIRST_CHAIN)
+            position = Position(1, 0, 0, FIRST_CHAIN)
         self._checkpoint_end = position.end
         self._go_to(position)
 
@@ -342,9 +299,11 @@ class Store:
                     commit = commit_of(item, self._position.chain, self._key, file.path)
                     self._position = Position(self._position.epoch, item.end, commit.seq, commit.id)
                     yield commit
-            later = [
-                n for n in epoch_numbers(self.files, self.where) if n > self._position.epoch
-            ] if self._may_have_moved() else []
+            later = (
+                [n for n in epoch_numbers(self.files, self.where) if n > self._position.epoch]
+                if self._may_have_moved()
+                else []
+            )
             if not later:
                 break
             if later[0] != self._position.epoch + 1:
@@ -385,7 +344,9 @@ class Store:
                 f"the journal was synced up to byte {start.previous_end:,}, but only {before.end:,} are sound",
             )
         if start.base_seq > before.seq:
-            raise corrupt(path, f"it continues commit {start.base_seq}, but only {before.seq} are there")
+            raise corrupt(
+                path, f"it continues commit {start.base_seq}, but only {before.seq} are there"
+            )
         if start.base_seq == before.seq and start.base_chain != before.chain:
             raise corrupt(path, f"it continues another commit {before.seq} than the one before it")
         if start.base_seq < before.seq:
@@ -415,9 +376,13 @@ class Store:
         assert self._epoch_file is not None
         path = self._epoch_file.path
         if position.seq < head.seq:
-            raise corrupt(path, f"commit {head.seq} was acknowledged, but only {position.seq} are there")
+            raise corrupt(
+                path, f"commit {head.seq} was acknowledged, but only {position.seq} are there"
+            )
         if position.seq == head.seq and position.chain != head.chain:
-            raise corrupt(path, f"commit {head.seq} is another one than the head knows", bool(self._key))
+            raise corrupt(
+                path, f"commit {head.seq} is another one than the head knows", bool(self._key)
+            )
         if self._seen_size <= position.end:
             return
         if not acknowledged_later(self._epoch_file, position.end, position.seq + 1):
@@ -429,7 +394,7 @@ class Store:
 
     def history(self) -> Iterator[Commit]:
         """Yield every commit from the first on: the archive, then the journal."""
-        chain = _FIRST_CHAIN
+        chain = FIRST_CHAIN
         seq = 0
         archived = archive.numbers(self.files, self.where)
         for epoch in archived:
@@ -547,7 +512,8 @@ class Store:
             self._epoch_file, position.end, position.seq + 1
         ):
             raise corrupt(
-                self._epoch_file.path, f"commit {position.seq + 1} is damaged, and later ones are there"
+                self._epoch_file.path,
+                f"commit {position.seq + 1} is damaged, and later ones are there",
             )
         kept = self._keep_aside(position, size)
         uncertain = self._uncertain(position) if dead else []
@@ -646,9 +612,7 @@ class Store:
         assert self._locked, "checkpoint runs under the lock"
         self._prepare_tail()
         self._flush()
-        checkpoint.save(
-            self.files, self.where, self.store_id, self._position, tables, arrays, meta
-        )
+        checkpoint.save(self.files, self.where, self.store_id, self._position, tables, arrays, meta)
         self._checkpoint_end = self._position.end
         self._write_head(clean=False)
 
@@ -723,7 +687,10 @@ class Store:
         try:
             if os.getpid() == self._pid and self.writable and self._wrote():
                 with self.lock(5.0):
-                    if self._epoch_file is not None and self._epoch_file.size() == self._position.end:
+                    if (
+                        self._epoch_file is not None
+                        and self._epoch_file.size() == self._position.end
+                    ):
                         self._flush()
                         self._write_head(clean=True)
         finally:
@@ -738,30 +705,13 @@ class Store:
 
     def journal_table(self) -> pa.Table:
         """Return every row of the history as an Arrow table."""
-        columns: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "seq", "commit", "branch", "time", "at", "agent", "channel", "op", "op_version", "target", "fields",
-            )
-        }
-        for commit, row in rows_of(self.history()):
-            values = (
-                commit.seq, commit.id.hex(), commit.branch, commit.time, row.at, row.agent,
-                row.channel, row.op, row.op_version, row.target, msgspec.json.encode(row.fields).decode(),
-            )
-            for column, value in zip(columns.values(), values, strict=True):
-                column.append(value)
-        when = pa.timestamp("us", tz="UTC")
-        types = {"seq": pa.int64(), "time": when, "at": when, "op_version": pa.int32()}
-        return pa.table(
-            {name: pa.array(c, types.get(name, pa.string())) for name, c in columns.items()}
-        )
+        return archive.table_of(self.history())
 
     def sizes(self) -> dict[str, int]:
         """Return bytes by part of the store."""
         out = {}
         for part in ("journal", "checkpoint", "archive"):
-            out[f"{part}_bytes"] = _size(self.files, f"{self.where}/{part}")
+            out[f"{part}_bytes"] = folder_size(self.files, f"{self.where}/{part}")
         return out
 
     def verify(self) -> VerifyReport:
@@ -776,7 +726,9 @@ class Store:
                 commits += 1
         except StoreError as error:
             problems.append(str(error))
-        read = _size(self.files, f"{self.where}/journal") + _size(self.files, f"{self.where}/archive")
+        read = folder_size(self.files, f"{self.where}/journal") + folder_size(
+            self.files, f"{self.where}/archive"
+        )
         seq = checkpoint.newest(self.files, self.where)
         if seq is not None:
             more, found = checkpoint.verify(self.files, self.where, self.store_id, seq)
@@ -787,71 +739,3 @@ class Store:
 
 def _frame_size(frame: Frame) -> int:
     return OVERHEAD + len(frame.payload)
-
-
-def _size(files: Files, path: str) -> int:
-    total = 0
-    for name in files.names(path):
-        if files.names(f"{path}/{name}"):
-            total += _size(files, f"{path}/{name}")
-            continue
-        try:
-            file = files.open(f"{path}/{name}")
-        except StoreError:
-            continue
-        total += file.size()
-        file.close()
-    return total
-
-
-def _lay_out(files: Files, root: str, store_id: bytes) -> None:
-    """Write an empty store; nothing of it counts before FORMAT has its name."""
-    for part in ("journal", "checkpoint", "archive"):
-        files.remove(f"{root}/{part}")
-        files.make_dir(f"{root}/{part}")
-    start = EpochStart(0, 0, 0, _FIRST_CHAIN)
-    file, length = start_epoch(files, root, 1, start, store_id)
-    file.close()
-    HeadFile(files, f"{root}/head").create(
-        Head(1, 1, length, 0, 0, True, _FIRST_CHAIN, store_id)
-    )
-    fresh = files.create(f"{root}/FORMAT.new")
-    try:
-        body = f"doxa store\nversion {FORMAT_VERSION}\nid {store_id.hex()}\n".encode()
-        fresh.write_at(0, body + f"check {digest(body).hex()}\n".encode())
-        fresh.sync()
-    finally:
-        fresh.close()
-    files.rename(f"{root}/FORMAT.new", f"{root}/FORMAT")
-    files.sync_dir(root)
-    parent = os.path.dirname(root) or "."
-    files.sync_dir(parent)
-
-
-def _read_format(files: Files, root: str) -> bytes:
-    path = f"{root}/FORMAT"
-    if not files.exists(path):
-        raise StoreNotFound(
-            f"there is no store at {shorten(root, 200)}; create it with doxa.open(…, create=True) "
-            "or doxa init",
-            path=root,
-        )
-    data = read_whole(files, path, _FORMAT_LIMIT)
-    lines = data.decode("utf-8", "replace").split("\n")
-    if lines[0] == "doxa store" and len(lines) > 1 and lines[1].startswith("version "):
-        version = lines[1].removeprefix("version ")
-        if version.isdigit() and int(version) > FORMAT_VERSION and _checked(data):
-            raise FormatTooNew(
-                f"{path}: version {version}; this doxa reads up to {FORMAT_VERSION}. Install a newer "
-                "doxa; the store was not touched.",
-                path=path,
-            )
-    if not _checked(data) or len(lines) < 4 or not lines[2].startswith("id "):
-        raise corrupt(path, "it is not what a store's FORMAT says")
-    return bytes.fromhex(lines[2].removeprefix("id "))
-
-
-def _checked(data: bytes) -> bool:
-    body, mark, check = data.rpartition(b"check ")
-    return bool(mark) and check == digest(body).hex().encode() + b"\n"
-

@@ -9,7 +9,7 @@ from doxa import model
 from doxa.errors import InvalidValue
 from doxa.model import TEXT_CHARACTERS, Proposition, Receipt
 from doxa.write import edits
-from doxa.write.drafts import evidence_drafts, name
+from doxa.write.drafts import evidence_drafts
 
 if TYPE_CHECKING:
     from doxa.memory import Memory

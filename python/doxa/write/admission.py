@@ -52,9 +52,7 @@ class Admission:
         self.at = now if draft.at is None else draft.at
         self.context = context
         self.id = draft.id or live.draw_id(self.at, draft.statement)
-        self._drawn = [
-            item.id or live.draw_id(self.at, item.text) for item in draft.evidence
-        ]
+        self._drawn = [item.id or live.draw_id(self.at, item.text) for item in draft.evidence]
 
     def __call__(self, stage: Stage) -> Receipt:
         """Check against the staged state, then write.
@@ -203,14 +201,12 @@ class Admission:
         for item, drawn in zip(draft.evidence, self._drawn, strict=True):
             self._write_evidence(stage, item, drawn, match.id)
         if not draft.evidence and draft.fields["source"]:
-            row = stage.state.record(stage.state.engine.node(match.id))
+            row = stage.state.record(stage.state.must(match.id))
             if draft.fields["source"] != row.source:
                 self._merge_source(stage, match.id)
         changed = len(stage.rows) > mark
         notes = ("added a source or a note to what is there",) if changed else ()
-        return Receipt(
-            ids=(match.id,), outcome="duplicate", duplicate_of=match.id, warnings=notes
-        )
+        return Receipt(ids=(match.id,), outcome="duplicate", duplicate_of=match.id, warnings=notes)
 
     def _merge_source(self, stage: Stage, target: str) -> None:
         """Keep the other source of a statement that is there as evidence of its own."""
@@ -262,13 +258,18 @@ def committed_claim(claim: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _what(state: State, node_id: str) -> str:
-    node = state.engine.node(node_id)
-    kinds = {PROPOSITION: "a proposition", EVIDENCE: "evidence", ENTITY: "an entity", CONTEXT: "a context"}
+    node = state.must(node_id)
+    kinds = {
+        PROPOSITION: "a proposition",
+        EVIDENCE: "evidence",
+        ENTITY: "an entity",
+        CONTEXT: "a context",
+    }
     return kinds.get(state.engine.node_type(node), "another node")
 
 
 def _duplicate_message(match: Match, state: State) -> str:
-    title = state.row(state.engine.node(match.id)).title
+    title = state.row(state.must(match.id)).title
     return (
         f"this statement is there already as {shorten(match.id)} ({match.verdict}, similarity "
         f"{match.similarity:.2f}): {shorten(title)}. Add what is new with append({match.id!r}, …), "

@@ -18,8 +18,28 @@ from doxa.model import CATEGORIES, CATEGORY_OF_KIND, KINDS, SOURCE_CLASSES, TEXT
 from doxa.params import IMPORTANCES
 from doxa.scope import Scope
 
-__all__ = ["Draft", "EvidenceDraft", "LinkDraft", "draft", "evidence_drafts"]
+__all__ = [
+    "SETTABLE",
+    "Draft",
+    "EvidenceDraft",
+    "LinkDraft",
+    "checked_changes",
+    "draft",
+    "evidence_drafts",
+]
 
+SETTABLE: Final = (
+    "importance",
+    "scope",
+    "category",
+    "claim",
+    "valid_from",
+    "valid_to",
+    "event_at",
+    "exit_condition",
+    "review_by",
+    "confidence",
+)
 REVIEW_DAYS: Final = 30
 _DAY: Final = 86_400_000_000
 _MAX_LIST: Final = 10_000
@@ -212,7 +232,9 @@ def _links(value: object) -> tuple[LinkDraft, ...]:
             target, relation = item[0], item[1]
             weight = item[2] if len(item) == 3 else 1.0
         else:
-            raise InvalidValue("links", item, "an id, (id, relation), (id, relation, weight) or a mapping")
+            raise InvalidValue(
+                "links", item, "an id, (id, relation), (id, relation, weight) or a mapping"
+            )
         out.append(
             LinkDraft(
                 model.identifier("links", target), model.relation(relation), link_weight(weight)
@@ -237,7 +259,9 @@ def evidence_drafts(
             raise InvalidValue("evidence", item, "a text, or a mapping with text or id")
         extra = set(data) - {"id", "text", "source", "source_class", "at"}
         if extra or not ("text" in data or "id" in data):
-            raise InvalidValue("evidence", dict(data), "a mapping with text or id, source, source_class, at")
+            raise InvalidValue(
+                "evidence", dict(data), "a mapping with text or id, source, source_class, at"
+            )
         given = model.micros("evidence.at", data.get("at"))
         out.append(
             EvidenceDraft(
@@ -253,3 +277,25 @@ def evidence_drafts(
             )
         )
     return tuple(out)
+
+
+def checked_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the arguments of ``set`` field by field."""
+    out: dict[str, Any] = {}
+    for field, value in changes.items():
+        if field == "importance":
+            out[field] = model.choice(field, value, model.IMPORTANCES)
+        elif field == "scope":
+            out[field] = Scope.of(value).to_dict()
+        elif field == "category":
+            out[field] = model.choice(field, value, model.CATEGORIES)
+        elif field == "claim":
+            claim = Claim.of(value)
+            out[field] = None if claim is None else msgspec.to_builtins(claim)
+        elif field == "exit_condition":
+            out[field] = model.text(field, value, TEXT_CHARACTERS)
+        elif field == "confidence":
+            out[field] = model.number(field, value, -1.0, 1.0)
+        else:
+            out[field] = model.micros(field, value)
+    return out

@@ -65,7 +65,9 @@ def rewrite(
                 current=stage.state.proposition(node),
             )
         if held.retired:
-            raise InvalidValue("id", node_id, "a retired proposition is not rewritten; restore it first")
+            raise InvalidValue(
+                "id", node_id, "a retired proposition is not rewritten; restore it first"
+            )
         if all(getattr(held, name) == value for name, value in wording.items()):
             return node_id
         texts = {name: Text(value) for name, value in wording.items()}
@@ -85,8 +87,14 @@ def set_fields(node_id: str, changes: Mapping[str, Any], *, by: str, at: int) ->
         last = changes.get("valid_to", row.valid_to)
         if first is not None and last is not None and last <= first:
             raise InvalidValue("valid_to", last, f"after valid_from ({first}), in microseconds")
-        if "exit_condition" in changes and row.kind == "task" and not changes["exit_condition"].strip():
-            raise InvalidValue("exit_condition", changes["exit_condition"], "a task says what counts as done")
+        if (
+            "exit_condition" in changes
+            and row.kind == "task"
+            and not changes["exit_condition"].strip()
+        ):
+            raise InvalidValue(
+                "exit_condition", changes["exit_condition"], "a task says what counts as done"
+            )
         fields: dict[str, Any] = dict(changes)
         if "claim" in fields:
             fields["claim"] = committed_claim(fields["claim"])

@@ -46,7 +46,10 @@ def check_link(state: State, source: str | None, target: str, relation: str) -> 
     b = _type(state, "to", target)
     allowed = _ENDS.get(relation)
     if allowed is not None:
-        for end, node_type, name, good in (("from", a, source, allowed[0]), ("to", b, target, allowed[1])):
+        for end, node_type, name, good in (
+            ("from", a, source, allowed[0]),
+            ("to", b, target, allowed[1]),
+        ):
             if node_type not in good:
                 kinds = " or ".join(NODE_TYPES[code] for code in good)
                 raise InvalidValue(
@@ -56,14 +59,15 @@ def check_link(state: State, source: str | None, target: str, relation: str) -> 
                 )
     if relation == "supersedes" and source is not None and supersedes(state, target, source):
         raise InvalidValue(
-            "supersedes", f"{source} → {target}", "no cycle: the second already supersedes the first"
+            "supersedes",
+            f"{source} → {target}",
+            "no cycle: the second already supersedes the first",
         )
 
 
 def supersedes(state: State, newer: str, older: str) -> bool:
     """Tell whether ``newer`` stands, over any number of steps, in the place of ``older``."""
-    goal = state.engine.node(newer)
-    start = state.engine.node(older)
+    goal, start = state.must(newer), state.must(older)
     seen, queue = {start}, [start]
     while queue:
         node = queue.pop()

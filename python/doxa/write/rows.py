@@ -23,7 +23,9 @@ class RowResult(msgspec.Struct, frozen=True):
     error: str
 
 
-def rows_of(rows: Iterable[Mapping[str, Any]] | pa.Table) -> Iterator[Mapping[str, Any] | RowResult]:
+def rows_of(
+    rows: Iterable[Mapping[str, Any]] | pa.Table,
+) -> Iterator[Mapping[str, Any] | RowResult]:
     """Yield the arguments of ``remember`` row by row, or why a row is refused.
 
     Nulls of an Arrow table are arguments not given.

@@ -16,7 +16,9 @@ _PRONOUN: Final = re.compile(
     r"|\b(?:the former|the latter|as above|mentioned above|see above)\b",
     re.IGNORECASE,
 )
-_PRONOUN_ZH: Final = re.compile(r"^(?:他们|她们|它们|他|她|它|这个|那个|这些|那些|其)|上述|如上|前者|后者|该(?:人|项|公司)")
+_PRONOUN_ZH: Final = re.compile(
+    r"^(?:他们|她们|它们|他|她|它|这个|那个|这些|那些|其)|上述|如上|前者|后者|该(?:人|项|公司)"
+)
 _DATE: Final = re.compile(
     r"\b(?:today|tomorrow|yesterday|tonight|recently|currently|right now|"
     r"(?:last|next|this) (?:week|month|year|quarter|night|"
@@ -28,7 +30,9 @@ _DATE_ZH: Final = re.compile(
     r"今天|明天|昨天|前天|后天|今晚|昨晚|最近|目前|(?:上|下|这|本)(?:周|个?月|星期|季度)|(?:今|明|去)年|\d+\s*(?:天|周|个月|年)(?:前|后)"
 )
 _SENTENCE: Final = re.compile(r"[.!?](?=\s+[A-Z\"'(])|[。！？；](?=\S)|\n\s*\S")
-_ABBREVIATION: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|Dr|Mr|Mrs|Ms|Prof|St|No|Inc|Ltd|[A-Z])\.$")
+_ABBREVIATION: Final = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|cf|Dr|Mr|Mrs|Ms|Prof|St|No|Inc|Ltd|[A-Z])\.$"
+)
 
 
 def warnings(title: str, summary: str) -> tuple[str, ...]:

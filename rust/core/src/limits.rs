@@ -16,6 +16,9 @@ pub const MAX_FIELD_LENGTH: u32 = (1 << 17) - 1;
 /// Highest number of results of one call. More is clamped to the node count anyway.
 pub const MAX_RESULTS: usize = 1 << 20;
 
+/// Lexical hits kept with all that is known of them while activation spreads, at least.
+pub const KEPT: usize = 64;
+
 /// Documents scored at a time: their cells (8 bytes each) stay in the innermost caches.
 pub const WINDOW: u32 = 1 << 13;
 

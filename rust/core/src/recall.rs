@@ -12,7 +12,7 @@ use crate::columns::Hot;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::lexical;
-use crate::limits::MAX_RESULTS;
+use crate::limits::{KEPT, MAX_RESULTS};
 use crate::scratch::Scratch;
 use crate::select::{Candidate, Top};
 use crate::snapshot::Snapshot;
@@ -304,7 +304,9 @@ impl Snapshot {
         self.favour(scratch, &request.tuning);
         let seeds = if request.spread { request.tuning.given().max_seeds.max(1) } else { 0 };
         scratch.seeds.reset(seeds);
-        scratch.results.reset(k);
+        // More than k are kept, so that what activation adds to the rest can rarely reach the
+        // result: only then is a node looked up among all hits.
+        scratch.results.reset(if request.spread { k.max(KEPT).max(2 * k) } else { k });
         scratch.replaced.clear();
         lexical::run(&self.postings, &request.tuning, scratch, |scratch, node, relevance, strong| {
             call.weigh(scratch, node, relevance, strong);

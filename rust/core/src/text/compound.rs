@@ -86,7 +86,8 @@ impl Parts {
     /// A stretch without separators: a word, a number, `CamelCase`, `v2.1`, `don't`.
     fn atom(&mut self, text: &str, (start, end): (usize, usize), chunk: (usize, usize)) {
         let after = &text.as_bytes()[end..];
-        if end - start == 1 && (after.starts_with(b"++") || after.starts_with(b"#")) {
+        let letter = text.as_bytes()[start].is_ascii_alphabetic();
+        if letter && end - start == 1 && (after.starts_with(b"++") || after.starts_with(b"#")) {
             // The C of C++ and C# is another language.
             return;
         }

@@ -9,7 +9,7 @@
 use icu_normalizer::ComposingNormalizer;
 
 use super::classes::{Class, class, is_tag};
-use super::normal::{fold_onto, prepare};
+use super::normal::{fold_onto, is_settled, prepare};
 
 /// Returns the normal form of `text`: equal forms mean equal statements.
 ///
@@ -25,6 +25,8 @@ pub fn normalize(text: &str) -> String {
     if text.is_ascii() {
         folded.push_str(text);
         folded.make_ascii_lowercase();
+    } else if is_settled(text) {
+        fold_onto(text, &mut folded, &mut between);
     } else {
         let mut prepared = String::new();
         prepare(text, &mut between, &mut prepared);

@@ -4,7 +4,7 @@
 //! query term less. The duplicate gate has a list of its own, far shorter, since
 //! a negation or a preposition changes what a statement says.
 
-/// Sorted by bytes, so that a look-up is a binary search.
+/// Sorted by bytes.
 #[rustfmt::skip]
 const ENGLISH: [&str; 180] = [
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at",
@@ -50,34 +50,105 @@ const CHINESE_PAIRS: [&str; 107] = [
     "这里", "這個", "通过", "那个", "那么", "那些", "那個", "那样", "那里", "都是", "需要",
 ];
 
+/// A set of packed words, laid out by the compiler: a look-up is a multiplication and a
+/// comparison or two.
+struct Set<const SLOTS: usize>([u128; SLOTS]);
+
+impl<const SLOTS: usize> Set<SLOTS> {
+    const fn empty() -> Self {
+        assert!(SLOTS.is_power_of_two());
+        Self([0; SLOTS])
+    }
+
+    const fn slot(key: u128) -> usize {
+        let mixed = (key as u64 ^ ((key >> 64) as u64).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> (64 - SLOTS.trailing_zeros())) as usize
+    }
+
+    const fn with(mut self, key: u128) -> Self {
+        let mut at = Self::slot(key);
+        while self.0[at] != 0 && self.0[at] != key {
+            at = (at + 1) % SLOTS;
+        }
+        self.0[at] = key;
+        self
+    }
+
+    #[inline]
+    fn has(&self, key: u128) -> bool {
+        let mut at = Self::slot(key);
+        loop {
+            let found = self.0[at];
+            if found == key || found == 0 {
+                return found == key;
+            }
+            at = (at + 1) % SLOTS;
+        }
+    }
+}
+
+/// A word of at most 16 bytes as a number; 0 for a longer one.
+const fn packed(word: &[u8]) -> u128 {
+    let mut key = 0;
+    let mut at = 0;
+    while at < word.len() && word.len() <= 16 {
+        key = key << 8 | word[at] as u128;
+        at += 1;
+    }
+    key
+}
+
+static ENGLISH_SET: Set<512> = {
+    let mut set = Set::empty();
+    let mut at = 0;
+    while at < ENGLISH.len() {
+        set = set.with(packed(ENGLISH[at].as_bytes()));
+        at += 1;
+    }
+    set
+};
+
+static CHARACTER_SET: Set<256> = {
+    let mut set = Set::empty();
+    let mut at = 0;
+    while at < CHINESE.len() {
+        set = set.with(CHINESE[at] as u128);
+        at += 1;
+    }
+    set
+};
+
+static PAIR_SET: Set<256> = {
+    let mut set = Set::empty();
+    let mut at = 0;
+    while at < CHINESE_PAIRS.len() {
+        set = set.with(packed(CHINESE_PAIRS[at].as_bytes()));
+        at += 1;
+    }
+    set
+};
+
 /// True for an English function word in lower case.
 #[inline]
 #[must_use]
 pub fn is_english(word: &str) -> bool {
-    word.len() <= 10 && ENGLISH.binary_search(&word).is_ok()
+    word.len() <= 10 && ENGLISH_SET.has(packed(word.as_bytes()))
 }
 
-/// True for a single character that is a function word.
+/// True for a CJK character that is a function word, for a bigram that is one, and for a
+/// bigram of two of them.
 #[inline]
 #[must_use]
-pub fn is_chinese_character(character: &str) -> bool {
-    let mut chars = character.chars();
-    match (chars.next(), chars.next()) {
-        (Some(c), None) => CHINESE.binary_search(&c).is_ok(),
-        _ => false,
-    }
-}
-
-/// True for a bigram that is a function word or made of two.
-#[inline]
-#[must_use]
-pub fn is_chinese_pair(pair: &str) -> bool {
-    let mut chars = pair.chars();
-    let (Some(first), Some(second), None) = (chars.next(), chars.next(), chars.next()) else {
+pub fn is_chinese(term: &str) -> bool {
+    let mut chars = term.chars();
+    let (Some(first), second, None) = (chars.next(), chars.next(), chars.next()) else {
         return false;
     };
-    (CHINESE.binary_search(&first).is_ok() && CHINESE.binary_search(&second).is_ok())
-        || CHINESE_PAIRS.binary_search(&pair).is_ok()
+    let alone = |c: char| CHARACTER_SET.has(u128::from(c as u32));
+    match second {
+        None => alone(first),
+        Some(second) => (alone(first) && alone(second)) || PAIR_SET.has(packed(term.as_bytes())),
+    }
 }
 
 #[cfg(test)]
@@ -89,7 +160,9 @@ mod tests {
         assert!(ENGLISH.is_sorted() && ENGLISH.windows(2).all(|w| w[0] != w[1]));
         assert!(CHINESE.is_sorted() && CHINESE.windows(2).all(|w| w[0] != w[1]));
         assert!(CHINESE_PAIRS.is_sorted() && CHINESE_PAIRS.windows(2).all(|w| w[0] != w[1]));
-        assert!(ENGLISH.iter().all(|w| w.len() <= 10));
+        assert!(ENGLISH.iter().all(|w| w.len() <= 10 && is_english(w)));
+        assert!(CHINESE.iter().all(|c| is_chinese(c.encode_utf8(&mut [0; 4]))));
+        assert!(CHINESE_PAIRS.iter().all(|pair| pair.len() == 6 && is_chinese(pair)));
     }
 
     #[test]
@@ -98,9 +171,9 @@ mod tests {
             assert!(is_english(word), "{word}");
         }
         for pair in ["什么", "怎么", "我们", "是的"] {
-            assert!(is_chinese_pair(pair), "{pair}");
+            assert!(is_chinese(pair), "{pair}");
         }
-        assert!(is_chinese_character("的") && !is_chinese_character("京"));
-        assert!(!is_english("memory") && !is_chinese_pair("北京"));
+        assert!(is_chinese("的") && !is_chinese("京"));
+        assert!(!is_english("memory") && !is_chinese("北京") && !is_chinese(""));
     }
 }

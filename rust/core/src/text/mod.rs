@@ -102,7 +102,7 @@ impl Terms {
     pub fn analyze(&mut self, text: &str, language: Language) {
         self.bytes.clear();
         self.entries.clear();
-        if text.is_ascii() {
+        if normal::is_settled(text) {
             self.scan(text, language);
         } else {
             let mut prepared = std::mem::take(&mut self.prepared);
@@ -263,6 +263,7 @@ mod tests {
         assert_eq!(primary("Straße ΑΘΗΝΑ naïve"), ["strasse", "αθηνα", "naïve"]);
         assert_eq!(primary("Ｆｕｌｌ ｗｉｄｔｈ １２"), ["full", "width", "12"]);
         assert_eq!(primary("नमस्ते العربية русский"), ["नमस्ते", "العربية", "русский"]);
+        assert_eq!(primary("col·lecció צה\"ל a\"b"), ["col·lecció", "צה\"ל", "a", "b"]);
         assert_eq!(primary("Anna's and Bob’s"), ["anna", "and", "bob"]);
         assert_eq!(primary("rock'n'roll l'eau"), ["rock'n'roll", "rock", "roll", "l'eau", "eau"]);
     }

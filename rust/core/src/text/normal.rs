@@ -13,6 +13,31 @@ use icu_normalizer::ComposingNormalizer;
 
 use super::classes::{Class, class, is_ignorable, is_tag};
 
+/// True where `text` is made of characters that `prepare` would leave as they are, in
+/// any order: ASCII, Latin-1 and Cyrillic letters, the commonest Han, kana and Hangul
+/// and their full stops. A quick test, not a complete one.
+pub fn is_settled(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at += match bytes[at] {
+            0..=0x7f => 1,
+            0xc3 if bytes[at + 1] >= 0x80 => 2,                    // U+00C0..00FF
+            0xd0 => 2,                                             // U+0400..043F
+            0xd1 if bytes[at + 1] < 0xa0 => 2,                     // U+0440..045F
+            0xe4 if bytes[at + 1] >= 0xb8 => 3,                    // U+4E00..4FFF
+            0xe5..=0xe9 => 3,                                      // U+5000..9FFF
+            0xea if bytes[at + 1] >= 0xb0 => 3,                    // U+AC00..AFFF
+            0xeb | 0xec => 3,                                      // U+B000..CFFF
+            0xe3 if bytes[at + 1] == 0x81 && bytes[at + 2] > 0x80 => 3, // U+3041..307F
+            0xe3 if bytes[at + 1] == 0x83 && bytes[at + 2] < 0xbb => 3, // U+30C0..30FA
+            0xe3 if bytes[at + 1] == 0x80 && matches!(bytes[at + 2], 0x81 | 0x82) => 3,
+            _ => return false,
+        };
+    }
+    true
+}
+
 /// Writes the prepared form of `text` to `to` (cleared first); `between` is scratch.
 pub fn prepare(text: &str, between: &mut String, to: &mut String) {
     between.clear();
@@ -168,6 +193,19 @@ mod tests {
         assert_eq!(prepared("log₁₀2"), "log10 2");
         assert_eq!(prepared("１２3"), "123");
         assert_eq!(prepared("m²"), "m2");
+    }
+
+    #[test]
+    fn settled_characters_are_left_as_they_are() {
+        let nfkc = ComposingNormalizer::new_nfkc();
+        let settled = |c: &char| is_settled(c.encode_utf8(&mut [0; 4]));
+        let all: String = ('\0'..=char::MAX).filter(settled).collect();
+        assert!(all.chars().count() > 30_000);
+        assert_eq!(prepared(&all), all);
+        for c in all.chars() {
+            // None composes with a character before it.
+            assert!(nfkc.is_normalized(&format!("か{c}가{c}a{c}")), "{c:?}");
+        }
     }
 
     #[test]

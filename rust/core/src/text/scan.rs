@@ -72,7 +72,7 @@ impl Scanner<'_> {
             let Some(next) = self.connector(at, word, &mut url) else {
                 break;
             };
-            plain = false;
+            plain &= !self.bytes[at].is_ascii() || self.bytes[at] == b'"';
             word = next;
             at = next;
         }
@@ -152,7 +152,7 @@ impl Scanner<'_> {
     fn connector(&self, at: usize, word: usize, url: &mut bool) -> Option<usize> {
         let first = *self.bytes.get(at)?;
         if !is_connector(first) || at == word {
-            return None;
+            return self.inner_mark(at, word);
         }
         let mut end = at + 1;
         while end < at + 5 && self.bytes.get(end).is_some_and(|&b| is_connector(b)) {
@@ -181,6 +181,24 @@ impl Scanner<'_> {
             }
         };
         joins.then_some(end)
+    }
+
+    /// Punctuation that joins letters of one word in some scripts: the Catalan middle
+    /// dot, and the quotation mark and gershayim of Hebrew abbreviations.
+    fn inner_mark(&self, at: usize, word: usize) -> Option<usize> {
+        let mark = self.text[at..].chars().next()?;
+        if at == word || !matches!(mark, '"' | '\u{b7}' | '\u{5f3}' | '\u{5f4}' | '\u{2027}') {
+            return None;
+        }
+        let next = at + mark.len_utf8();
+        let before = self.text[..at].chars().next_back()?;
+        let after = self.text[next..].chars().next()?;
+        let hebrew = |c: char| matches!(c, '\u{5d0}'..='\u{5ea}');
+        let joins = match mark {
+            '"' => hebrew(before) && hebrew(after),
+            _ => super::class(before).is_letter() && super::class(after).is_letter(),
+        };
+        joins.then_some(next)
     }
 
     /// `1,000,000`: one to three digits, then groups of exactly three.
@@ -349,8 +367,7 @@ impl Terms {
         self.push_range(start, end, kind);
         if let Some(last) = self.entries.last_mut() {
             let term = &self.bytes[last.start..last.start + last.len as usize];
-            last.function = function_words::is_chinese_pair(term)
-                || function_words::is_chinese_character(term);
+            last.function = function_words::is_chinese(term);
         }
     }
 }

@@ -132,8 +132,17 @@ impl Stemmer {
             .map_or(self.len, |i| i + 1)
     }
 
+    /// Compares the last letter first: most suffixes fail there.
+    #[inline]
     fn ends(&self, suffix: &[u8]) -> bool {
-        self.text().ends_with(suffix)
+        let (len, of) = (suffix.len(), self.len);
+        len <= of && self.letters[of - 1] == suffix[len - 1] && self.letters[of - len..of] == *suffix
+    }
+
+    /// Whether the last letter is one of these.
+    #[inline]
+    fn last_is(&self, letters: &[u8]) -> bool {
+        self.len > 0 && letters.contains(&self.letters[self.len - 1])
     }
 
     fn in_r1(&self, suffix: &[u8]) -> bool {
@@ -169,6 +178,9 @@ impl Stemmer {
 
     fn step_1a(&mut self) {
         for suffix in [&b"'s'"[..], b"'s", b"'"] {
+            if !self.text().contains(&b'\'') {
+                break;
+            }
             if self.ends(suffix) {
                 self.replace(suffix, b"");
                 break;
@@ -190,6 +202,9 @@ impl Stemmer {
     }
 
     fn step_1b(&mut self) {
+        if !self.last_is(b"dgy") {
+            return;
+        }
         for suffix in [&b"eedly"[..], b"eed"] {
             if self.ends(suffix) {
                 if self.in_r1(suffix) {
@@ -233,6 +248,9 @@ impl Stemmer {
     }
 
     fn step_2(&mut self) {
+        if !self.last_is(b"ilmnrs") {
+            return;
+        }
         const RULES: [(&[u8], &[u8]); 22] = [
             (b"ational", b"ate"),
             (b"fulness", b"ful"),
@@ -275,6 +293,9 @@ impl Stemmer {
     }
 
     fn step_3(&mut self) {
+        if !self.last_is(b"eils") {
+            return;
+        }
         const RULES: [(&[u8], &[u8]); 8] = [
             (b"ational", b"ate"),
             (b"tional", b"tion"),
@@ -297,6 +318,9 @@ impl Stemmer {
     }
 
     fn step_4(&mut self) {
+        if !self.last_is(b"ceilmnrst") || self.r2 >= self.len {
+            return;
+        }
         const SUFFIXES: [&[u8]; 17] = [
             b"ement", b"able", b"ance", b"ence", b"ible", b"ment", b"ant", b"ate", b"ent", b"ism",
             b"iti", b"ive", b"ize", b"ous", b"al", b"er", b"ic",
