@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -541,7 +541,7 @@ class Memory:
         return self._iterate(self._live.view(), wanted)
 
     @staticmethod
-    def _iterate(state: State, wanted: list[tuple[str, Collection[str]]]) -> Iterator[Proposition]:
+    def _iterate(state: State, wanted: Sequence[tuple[str, Collection[str]]]) -> Iterator[Proposition]:
         for row in state.tables["propositions"]:
             item = state.proposition(state.must(row.id))
             if all(getattr(item, field) in names for field, names in wanted):

@@ -14,7 +14,7 @@ use crate::filter::Filter;
 use crate::lexical;
 use crate::limits::{KEPT, MAX_RESULTS};
 use crate::scratch::Scratch;
-use crate::select::{Candidate, Top};
+use crate::select::{Candidate, Kept, Top};
 use crate::snapshot::Snapshot;
 use crate::spread::Spread;
 use crate::strength::{self, Heat};
@@ -164,29 +164,45 @@ impl<'a> Call<'a> {
     }
 
     /// Takes a lexical hit in.
+    #[inline]
     fn weigh(&self, scratch: &mut Scratch, node: u32, relevance: f32, strong: bool) {
         let most = f64::from(self.alpha * relevance + self.margin);
-        let seed = strong && most >= scratch.seeds.floor();
-        if !seed && most < scratch.results.floor() {
-            return;
+        if most >= scratch.seeds.floor().min(scratch.results.floor()) {
+            self.examine(scratch, node, relevance, strong);
         }
+    }
+
+    /// Takes a lexical hit in that may be among the best.
+    fn examine(&self, scratch: &mut Scratch, node: u32, relevance: f32, strong: bool) {
         let (snapshot, columns) = (self.snapshot, &self.snapshot.columns);
         let hot = columns.hot(node);
         if self.filter.bars(columns, node, hot.meta) {
             return;
         }
-        let candidate = self.candidate(node, hot, Some(relevance), 0.0);
-        if seed && SILENT_STATUSES >> hot.meta.status() & 1 == 0 {
-            scratch.seeds.push(snapshot, candidate);
+        let strength = self.strength(node, hot);
+        let full = self.combine(relevance, strength);
+        let superseded = hot.meta.status() == SUPERSEDED;
+        let combined = if superseded { full * self.rho } else { full };
+        let kept = Kept { combined, strength, relevance, node };
+        let seed = strong && SILENT_STATUSES >> hot.meta.status() & 1 == 0;
+        let returned = self.filter.returns(columns, node, hot.meta, self.now);
+        if scratch.twins && !(seed && returned) {
+            scratch.twins = false;
+            scratch.results.copy(&scratch.seeds);
         }
-        if self.lift && hot.meta.status() == SUPERSEDED {
-            let full = self.combine(relevance, candidate.strength);
-            if f64::from(full) >= scratch.results.floor() {
-                scratch.replaced.push((node, full));
+        if scratch.twins {
+            scratch.seeds.push(snapshot, kept);
+        } else {
+            if seed {
+                scratch.seeds.push(snapshot, kept);
+            }
+            if returned {
+                scratch.results.push(snapshot, kept);
             }
         }
-        if candidate.key >= scratch.results.floor() && self.filter.returns(columns, node, hot.meta, self.now) {
-            scratch.results.push(snapshot, candidate);
+        let floor = if scratch.twins { scratch.seeds.floor() } else { scratch.results.floor() };
+        if superseded && self.lift && f64::from(full) >= floor {
+            scratch.replaced.push((node, full));
         }
     }
 
@@ -194,21 +210,17 @@ impl<'a> Call<'a> {
     fn seed(&self, scratch: &mut Scratch) {
         scratch.sources.clear();
         let given = self.tuning.given();
-        let best_of = |top: &Top| {
-            top.items().iter().map(|candidate| candidate.combined).fold(None, |best: Option<f32>, combined| {
-                Some(best.map_or(combined, |best| best.max(combined)))
-            })
-        };
+        let best_of = |top: &Top<Kept>| top.items().iter().map(|kept| kept.combined).reduce(f32::max);
         let best = best_of(&scratch.seeds)
             .or_else(|| best_of(&scratch.results))
             .unwrap_or((given.alpha * given.w_title) as f32);
-        for candidate in scratch.seeds.finish(self.snapshot).iter().take(given.max_seeds) {
-            let mut energy = candidate.combined;
+        for kept in scratch.seeds.finish(self.snapshot).iter().take(given.max_seeds) {
+            let mut energy = kept.combined;
             if given.seed_power != 0.0 && best > 0.0 {
                 let share = f64::from(energy) / f64::from(best);
                 energy = (f64::from(energy) * libm::pow(share, given.seed_power)) as f32;
             }
-            scratch.sources.push((candidate.node, energy));
+            scratch.sources.push((kept.node, energy));
         }
         for &entity in &scratch.named {
             if SILENT_STATUSES >> self.snapshot.columns.meta(entity).status() & 1 == 0 {
@@ -221,18 +233,19 @@ impl<'a> Call<'a> {
     fn select(&self, scratch: &mut Scratch, k: usize) {
         let Scratch { results, finals, total, .. } = scratch;
         finals.reset(k);
-        for candidate in results.items() {
-            let activation = total.get(candidate.node);
-            let key = f64::from(candidate.combined) + f64::from(activation);
-            finals.push(self.snapshot, Candidate { key, activation, ..*candidate });
+        for &Kept { combined, strength, relevance, node } in results.items() {
+            let activation = total.get(node);
+            let key = f64::from(combined) + f64::from(activation);
+            let known = Candidate { key, lift: 0.0, node, relevance, strength, combined, activation, lexical: true };
+            finals.push(self.snapshot, known);
         }
         finals.trim(self.snapshot);
         if self.lift {
             succession::lift(self, scratch);
         }
         let Scratch { results, total, .. } = scratch;
-        for candidate in results.items() {
-            total.zero(candidate.node);
+        for kept in results.items() {
+            total.zero(kept.node);
         }
         self.select_reached(scratch);
     }
@@ -302,15 +315,21 @@ impl Snapshot {
         scratch.query.read(self, &scratch.terms, &request.tuning);
         self.names.find(&scratch.terms, &mut scratch.names_found, &mut scratch.named);
         self.favour(scratch, &request.tuning);
-        let seeds = if request.spread { request.tuning.given().max_seeds.max(1) } else { 0 };
-        scratch.seeds.reset(seeds);
         // More than k are kept, so that what activation adds to the rest can rarely reach the
-        // result: only then is a node looked up among all hits.
-        scratch.results.reset(if request.spread { k.max(KEPT).max(2 * k) } else { k });
+        // result: only then is a node looked up among all hits. While every hit is a seed and
+        // may be returned, one selection serves for both.
+        let seeds = request.tuning.given().max_seeds.max(1);
+        let limit = if request.spread { seeds.max(KEPT).max(2 * k) } else { k };
+        scratch.twins = request.spread;
+        scratch.seeds.reset(if request.spread { limit } else { 0 });
+        scratch.results.reset(limit);
         scratch.replaced.clear();
         lexical::run(&self.postings, &request.tuning, scratch, |scratch, node, relevance, strong| {
             call.weigh(scratch, node, relevance, strong);
         });
+        if scratch.twins {
+            scratch.results.copy(&scratch.seeds);
+        }
         scratch.sources.clear();
         scratch.excluded.clear();
         if request.spread {

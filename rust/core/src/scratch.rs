@@ -8,7 +8,8 @@
 use crate::lexical::{Cell, Weights};
 use crate::limits::WINDOW;
 use crate::query::Query;
-use crate::select::Top;
+use crate::select::{Candidate, Kept, Top};
+use crate::spread::Stretch;
 use crate::text::Terms;
 
 /// Sums per node with the list of nodes that have one.
@@ -29,13 +30,24 @@ impl Ledger {
     }
 
     /// Adds to a node's sum; `amount` is above 0.
-    #[inline(always)]
+    #[inline]
     pub fn add(&mut self, node: u32, amount: f32) {
-        let sum = &mut self.sums[node as usize];
-        // No branch: the list grows only by nodes that had nothing.
-        self.list[self.len] = node;
-        self.len += usize::from(*sum == 0.0);
-        *sum += amount;
+        let mut entry = self.open();
+        entry.add(node, amount);
+        let len = entry.len;
+        self.len = len;
+    }
+
+    /// The ledger with its length at hand, for loops; give the length back with [`Ledger::close`].
+    #[inline(always)]
+    pub fn open(&mut self) -> Entries<'_> {
+        Entries { sums: &mut self.sums, list: &mut self.list, len: self.len }
+    }
+
+    /// Ends what [`Ledger::open`] began.
+    #[inline(always)]
+    pub fn close(&mut self, len: usize) {
+        self.len = len;
     }
 
     /// The nodes that have a sum, in the order in which they got it.
@@ -59,6 +71,25 @@ impl Ledger {
             see(node, std::mem::take(&mut self.sums[node as usize]));
         }
         self.len = 0;
+    }
+}
+
+/// A ledger in a loop: its length stays in a register.
+pub(crate) struct Entries<'a> {
+    sums: &'a mut [f32],
+    list: &'a mut [u32],
+    pub len: usize,
+}
+
+impl Entries<'_> {
+    /// Adds to a node's sum; `amount` is above 0.
+    #[inline(always)]
+    pub fn add(&mut self, node: u32, amount: f32) {
+        let sum = &mut self.sums[node as usize];
+        // No branch: the list grows only by nodes that had nothing.
+        self.list[self.len] = node;
+        self.len += usize::from(*sum == 0.0);
+        *sum += amount;
     }
 }
 
@@ -103,9 +134,11 @@ pub struct Scratch {
     pub(crate) favourites: Vec<u32>,
     pub(crate) named: Vec<u32>,
     pub(crate) names_found: Vec<(usize, usize, u32)>,
-    pub(crate) seeds: Top,
-    pub(crate) results: Top,
-    pub(crate) finals: Top,
+    pub(crate) seeds: Top<Kept>,
+    /// Hits that may be returned; while `twins`, the same as `seeds` and not filled.
+    pub(crate) results: Top<Kept>,
+    pub(crate) twins: bool,
+    pub(crate) finals: Top<Candidate>,
     pub(crate) replaced: Vec<Replaced>,
     pub(crate) lifts: Vec<(u32, f64)>,
     pub(crate) chain: Vec<u32>,
@@ -113,6 +146,7 @@ pub struct Scratch {
     /// Nodes that are left out of the result.
     pub(crate) excluded: Vec<u32>,
     pub(crate) frontier: Vec<(u32, f32)>,
+    pub(crate) stretches: Vec<Stretch>,
     /// Activation over all hops.
     pub(crate) total: Ledger,
     /// What arrives in one hop.

@@ -67,7 +67,7 @@ pub(crate) fn lift(call: &Call<'_>, scratch: &mut Scratch) {
         let own = call.candidate(node, hot, relevance, scratch.total.get(node));
         wanted > own.key
     });
-    scratch.finals.drop_if(|node| lifts.binary_search_by_key(&node, |lift| lift.0).is_ok());
+    scratch.finals.drop_if(|kept| lifts.binary_search_by_key(&kept.node, |lift| lift.0).is_ok());
     for &(node, wanted) in &lifts {
         let relevance = lexical::relevance(&call.snapshot.postings, scratch, node);
         let mut head = call.candidate(node, columns.hot(node), relevance, scratch.total.get(node));
