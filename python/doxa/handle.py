@@ -216,7 +216,7 @@ def _begin(live: Live, settings: dict[str, Any], fresh: bool, seed_norms: bool) 
     params = settings["params"] or Params()
 
     def work(stage: Any) -> bool:
-        if stage.state.commit_seq:  # another process was first
+        if stage.live.state.commit_seq:  # another process was first
             return False
         now = live.now()
         fields = {"params": params.to_dict(), "language": settings["language"]}

@@ -541,7 +541,9 @@ class Memory:
         return self._iterate(self._live.view(), wanted)
 
     @staticmethod
-    def _iterate(state: State, wanted: Sequence[tuple[str, Collection[str]]]) -> Iterator[Proposition]:
+    def _iterate(
+        state: State, wanted: Sequence[tuple[str, Collection[str]]]
+    ) -> Iterator[Proposition]:
         for row in state.tables["propositions"]:
             item = state.proposition(state.must(row.id))
             if all(getattr(item, field) in names for field, names in wanted):

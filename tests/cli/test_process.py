@@ -107,19 +107,20 @@ def test_markup_in_a_memory_is_shown_as_it_stands_on_a_terminal(store: str) -> N
 
 def test_ctrl_c_ends_with_130_and_no_traceback(store: str, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
-    with rows.open("w", encoding="utf-8") as file:
-        for number in range(100_000):
-            file.write(f'{{"title": "Fact number {number} about thing {number * 7}"}}\n')
+    os.mkfifo(rows)  # a file that does not end: the import waits for more of it
     process = subprocess.Popen(
-        [*DOXA, "--store", store, "import", "--strict", str(rows)],
+        [*DOXA, "--store", store, "import", "--format", "jsonl", str(rows)],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    with rows.open("w", encoding="utf-8") as file:  # returns when the import has opened it
+        file.write('{"title": "Never to be written"}\n')
+        file.flush()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
     assert process.returncode == 130, (out, err)
     assert err == "doxa: interrupted; what was not committed yet was not written\n"
     with doxa.open(store) as mem:
@@ -164,7 +165,5 @@ def test_bytes_that_are_no_utf8_are_refused_and_an_ascii_terminal_is_no_trouble(
 
 
 def test_completion_for_shells_is_there() -> None:
-    shown = run("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert shown.returncode in (0, 2)
     script = run("--show-completion", SHELL="/bin/bash", _DOXA_COMPLETE="source_bash")
     assert "_DOXA_COMPLETE" in script.stdout

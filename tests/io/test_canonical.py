@@ -296,6 +296,20 @@ def test_gzip_is_undone_by_name_and_written_the_same_every_time(
         assert import_file(other, tmp_path / "a.jsonl.gz").propositions == 1
 
 
+def test_a_compressed_file_that_was_cut_gives_what_stands_before_the_cut(
+    mem: doxa.Memory, tmp_path: Path
+) -> None:
+    rows = "".join(f'{{"title":"Fact {n} of {n * 7919 % 10007}"}}\n' for n in range(3000))
+    packed = gzip.compress(rows.encode())
+    (tmp_path / "a.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
+    report = import_file(mem, tmp_path / "a.jsonl.gz")
+    assert 0 < report.propositions < 3000
+    assert "a file that is whole" in str(report.refused[-1])
+    (tmp_path / "b.jsonl.gz").write_bytes(b"no gzip at all")
+    with pytest.raises(doxa.InvalidValue, match="a file that is whole"):
+        import_file(mem, tmp_path / "b.jsonl.gz")
+
+
 def test_an_export_never_replaces_a_file_unasked_and_leaves_no_half_one(
     mem: doxa.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

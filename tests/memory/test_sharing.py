@@ -24,8 +24,8 @@ with doxa.open(store, agent=name, seed_norms=False) as mem:
     sys.stdin.readline()
     for number in range(int(count)):
         with mem.transaction():
-            a = mem.remember(f"{name} {number} one", id=f"{name}-{number}-a", on_duplicate="allow")
-            b = mem.remember(f"{name} {number} two", id=f"{name}-{number}-b", on_duplicate="allow")
+            a = mem.remember(f"{name}{number}x", id=f"{name}-{number}-a")
+            b = mem.remember(f"{name}{number}y", id=f"{name}-{number}-b")
             mem.link(a.id, b.id)
         if number % 10 == 5:
             mem.upkeep.compact()
@@ -51,7 +51,7 @@ def start(process: subprocess.Popen[str]) -> None:
 
 
 def finish(process: subprocess.Popen[str]) -> None:
-    assert process.wait(60) == 0
+    assert process.wait(60) == 0, "a writer failed; its error is above"
     assert process.stdout is not None
     process.stdout.close()
 
@@ -77,13 +77,14 @@ def test_two_processes_write_while_one_reads_and_nothing_is_lost(tmp_path: Path)
         for writer in writers:
             start(writer)
         order: list[str] = []
-        while any(writer.poll() is None for writer in writers) or len(order) < 4 * WRITES:
+        while any(writer.poll() is None for writer in writers):
             now = [p.id for p in reader]
             assert now[: len(order)] == order, "the order of what was seen changed"
             assert len(now) % 2 == 0, "half a transaction was seen"
             order = now
         for writer in writers:
             finish(writer)
+        order = [p.id for p in reader]
         assert len(order) == len(set(order)) == 4 * WRITES
         linked = reader.to_arrow("links").filter(
             reader.to_arrow("links")["relation"].to_numpy(zero_copy_only=False) == "relates"

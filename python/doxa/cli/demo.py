@@ -14,8 +14,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -73,7 +75,8 @@ def demo(
     figures["seconds"] = round(time.perf_counter() - began, 2)
     here.out.document(figures)
     _next_steps(here.out, kept, figures["seconds"])
-    if figures["kill"]["lost"]:
+    kill = figures["kill"]
+    if kill["lost"] or kill["acknowledged"] < ACKNOWLEDGED:
         raise typer.Exit(FINDINGS)
 
 
@@ -269,19 +272,17 @@ def _kill(out: Out, path: Path) -> dict[str, Any]:
 def _write_and_kill(path: Path) -> list[str]:
     """Let a child process write, kill it, and return the ids that it was told are durable."""
     code = f"from doxa.cli.demo import write_until_killed as w; w({str(path)!r})"
-    deadline = time.monotonic() + _CHILD_SECONDS
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as child:
         assert child.stdout is not None
-        acknowledged = []
+        timer = threading.Timer(_CHILD_SECONDS, child.kill)
+        timer.start()
         try:
-            for line in child.stdout:
-                acknowledged.append(line.strip())
-                if len(acknowledged) >= ACKNOWLEDGED or time.monotonic() > deadline:
-                    break
+            acknowledged = [line.strip() for line in islice(child.stdout, ACKNOWLEDGED)]
         finally:
             child.send_signal(signal.SIGKILL)
+            timer.cancel()
         rest = child.stdout.read().split("\n")
     return acknowledged + [line for line in rest[:-1] if line]  # the last one may be half a line
 

@@ -73,7 +73,7 @@ def import_(
     here = session(context, store, as_json)
     if kind not in _KINDS:
         raise InvalidValue("--kind", kind, f"one of {', '.join(_KINDS)}")
-    with _target(here, agent, dry_run) as mem, progress(f"reading {file.name}") as step:
+    with _target(here, agent, dry_run) as mem, progress(f"importing {file.name}") as step:
         report = import_file(
             mem,
             file,

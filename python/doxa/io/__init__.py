@@ -90,7 +90,7 @@ def import_file(
     defaults : dict, optional
         Arguments of ``remember`` for rows that don't give them, such as ``kind``.
     progress : callable, optional
-        Called with (done, total) while reading.
+        Called with (done, total) of what is being read or written.
 
     Returns
     -------
@@ -115,5 +115,6 @@ def import_file(
         update=update,
         defaults=defaults,
         message=f"import of {Path(path).name}",
+        progress=None if chosen == "jsonl" else progress,  # lines are written as they are read
     )
     return msgspec.structs.replace(report, file=str(path), format=chosen)

@@ -82,7 +82,7 @@ def apply(
     update: bool = False,
     defaults: dict[str, Any] | None = None,
     message: str = "import",
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
     """Write items into a memory.
 
@@ -103,7 +103,7 @@ def apply(
     message : str
         Stands in the commit.
     progress : callable, optional
-        Called with the number of items written so far.
+        Called with (items written, items in all) of each batch.
 
     Returns
     -------
@@ -118,16 +118,14 @@ def apply(
     writer = _Writer(memory, update, defaults or {})
     whole = strict or dry_run
     stream = iter(items)
-    done = 0
     try:
         for batch in _batches(stream, None if whole else BATCH_ITEMS):
             with memory.transaction(message):
                 for written in writer.write(batch):
                     if progress is not None:
-                        progress(done + written)
+                        progress(written, len(batch))
                 if dry_run or (strict and writer.refused):
                     raise _RefusedError
-            done += len(batch)
     except _RefusedError:
         return writer.report(written=False)
     return writer.report(written=True)

@@ -77,36 +77,53 @@ def read_jsonl(source: Source) -> Iterator[Item]:
     ...     [type(item).__name__ for item in read_jsonl(Source(file))]
     ['Row', 'Problem']
     """
-    records = last = 0
-    is_export = ended = False
-    for line, data in source.lines():
-        last = line
+    file = _File()
+    try:
+        for line, data in source.lines():
+            yield from file.items(line, data)
+            if file.too_new:
+                return
+    except InvalidValue as error:  # the file breaks off; what stands before is taken
+        yield Problem(file.last + 1, f"{error}: nothing was read from here on")
+    if file.is_export and not file.ended:
+        yield Problem(file.last, "the file has no end line: it was cut short after this line")
+
+
+class _File:
+    """What has been seen of a file: whether it is an export, whole, and counts right."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.records = 0
+        self.is_export = self.ended = self.too_new = False
+
+    def items(self, line: int, data: bytes | None) -> Iterator[Item]:
+        """Yield what a line holds."""
+        self.last = line
         if data is None:
             yield Problem(line, f"longer than {LINE_BYTES >> 20} MiB: skipped")
-            continue
+            return
         if not data.strip():
-            continue
+            return
         try:
             item = _item(line, data)
         except InvalidValue as error:
-            records += is_export
+            self.records += self.is_export
             yield Problem(line, f"{error}: skipped")
-            continue
+            return
         if isinstance(item, HeaderRecord):
-            is_export = True
-            if item.version > VERSION:
+            self.is_export = True
+            self.too_new = item.version > VERSION
+            if self.too_new:
                 yield Problem(line, _newer(item.version))
-                return
         elif isinstance(item, EndRecord):
-            ended = True
-            if item.records != records:
-                what = f"the file says that it holds {item.records:,} records; it has {records:,}"
-                yield Problem(line, what)
+            self.ended = True
+            if item.records != self.records:
+                says = f"{item.records:,} records; it has {self.records:,}"
+                yield Problem(line, f"the file says that it holds {says}")
         else:
-            records += isinstance(item, Stored)
+            self.records += isinstance(item, Stored)
             yield item
-    if is_export and not ended:
-        yield Problem(last, "the file has no end line: it was cut short after this line")
 
 
 def _newer(version: int) -> str:

@@ -8,7 +8,9 @@ a line's end are taken off. Gzip is undone by name (``.gz``). No line is held be
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final, cast
@@ -62,17 +64,29 @@ class Source:
 
     def head(self) -> bytes:
         """Return the first bytes, as they are after gzip and without a byte order mark."""
-        with self._open() as stream:
-            data = stream.read(_HEAD_BYTES)
+        data = b""
+        with self._open() as stream, self._readable():
+            try:
+                while len(data) < _HEAD_BYTES and (chunk := stream.readline(_HEAD_BYTES)):
+                    data += chunk
+            except (EOFError, zlib.error):
+                if not data:  # a compressed file that was cut: its beginning will do here
+                    raise
         for mark, encoding in _WIDE.items():
             if data.startswith(mark):
                 return data[: len(data) // 2 * 2].decode(encoding, "replace").encode()
         return data.removeprefix(codecs.BOM_UTF8)
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
-        """Yield (line number, bytes without the line's end); None for a line that is too long."""
+        """Yield (line number, bytes without the line's end); None for a line that is too long.
+
+        Raises
+        ------
+        InvalidValue
+            Where the file can't be read on, such as a compressed one that was cut.
+        """
         total = self.path.stat().st_size
-        with self._open() as stream:
+        with self._open() as stream, self._readable():
             number = 0
             while chunk := stream.readline(LINE_BYTES + 1):
                 number += 1
@@ -93,9 +107,9 @@ class Source:
         Raises
         ------
         InvalidValue
-            For a file beyond ``DOCUMENT_BYTES``.
+            For a file beyond ``DOCUMENT_BYTES``, or one that can't be read to its end.
         """
-        with self._open() as stream:
+        with self._open() as stream, self._readable():
             data = stream.read(DOCUMENT_BYTES + 1)
         if len(data) > DOCUMENT_BYTES:
             limit = f"at most {DOCUMENT_BYTES >> 20} MiB in this format"
@@ -114,6 +128,14 @@ class Source:
             raise InvalidValue(
                 "file", str(self.path), f"a file that can be read ({error.strerror})"
             ) from None
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, EOFError, zlib.error) as error:
+            what = getattr(error, "strerror", None) or str(error)
+            raise InvalidValue("file", str(self.path), f"a file that is whole ({what})") from None
 
     @staticmethod
     def _position(stream: IO[bytes]) -> int:

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 from doxa import _core
 from doxa.errors import DoxaError, InvalidValue, StoreReadOnly, TransactionConflict
+from doxa.model import Receipt
 from doxa.state.image import snapshot_of
 from doxa.state.state import State
 from doxa.store import Commit, Row, Store
@@ -36,11 +37,17 @@ class Stage:
 
     def __init__(self, live: Live) -> None:
         self.live = live
-        self.state = live.state.fork()
+        self.state = self._fork()
         self.version = live.version
         self.rows: list[Row] = []
         self.works: list[tuple[Work[Any], Any]] = []
         self.commit: Commit | None = None
+
+    def _fork(self) -> State:
+        """Return a fork of the last commit's state, numbered as the commit to come."""
+        fork = self.live.state.fork()
+        fork.commit_seq += 1
+        return fork
 
     def emit(self, op: str, target: str, at: int, fields: Mapping[str, Any]) -> None:
         """Add one row and fold it into the staged state."""
@@ -64,11 +71,18 @@ class Stage:
         except BaseException:
             if len(self.rows) > mark:
                 del self.rows[mark:]
-                self.state = self.live.state.fork()
+                self.state = self._fork()
                 self.state.apply(self.rows)
             raise
         self.works.append((work, result))
         return result
+
+
+def _agree(before: Any, after: Any) -> bool:
+    """Tell whether a step that was run again did the same; what it noticed may differ."""
+    if isinstance(before, Receipt) and isinstance(after, Receipt):
+        return (before.ids, before.outcome) == (after.ids, after.outcome)
+    return bool(before == after)
 
 
 class Transaction:
@@ -109,8 +123,7 @@ class Live:
             "doxa_stage", default=None
         )
         self._drawn = 0
-        #: id of this handle's last commit, in hex
-        self.last_commit = ""
+        self._last = threading.local()
 
     # -- reading ---------------------------------------------------------------------
 
@@ -174,6 +187,11 @@ class Live:
         return self.state if stage is None else stage.state
 
     @property
+    def last_commit(self) -> str:
+        """Id in hex of what this thread's last write committed; empty if that was nothing."""
+        return getattr(self._last, "commit", "")
+
+    @property
     def staging(self) -> Stage | None:
         """The open transaction of this thread or task."""
         return self._staged.get()
@@ -192,9 +210,9 @@ class Live:
             self._staged.reset(token)
         if stage.rows:
             with self._exclusive():
-                if self.version != stage.version:
-                    stage = self._again(stage)
-                self._append(stage, message)
+                final = stage if self.version == stage.version else self._again(stage)
+                self._append(final, message)
+                stage.commit = final.commit
 
     def _again(self, old: Stage) -> Stage:
         """Stage a transaction's changes anew on what others have committed meanwhile."""
@@ -208,7 +226,7 @@ class Live:
                     "Nothing was written; read again and repeat the transaction.",
                     cause=error,
                 ) from error
-            if after != before:
+            if not _agree(before, after):
                 raise TransactionConflict(
                     "another writer changed what this transaction relied on: a step that gave "
                     f"{before!r} would now give {after!r}. Nothing was written; read again and "
@@ -216,7 +234,6 @@ class Live:
                     before=before,
                     after=after,
                 )
-        old.state, old.rows = stage.state, stage.rows
         return stage
 
     @contextlib.contextmanager
@@ -226,13 +243,14 @@ class Live:
             yield
 
     def _append(self, stage: Stage, message: str) -> None:
+        self._last.commit = ""
         if not stage.rows:
             return
         state = stage.state
         commit = self.store.append(self._commit_time(), "main", message, stage.rows)
         state.commit_seq, state.commit_time = commit.seq, commit.time
         stage.commit = commit
-        self.last_commit = commit.id.hex()
+        self._last.commit = commit.id.hex()
         self._publish(state)
         if self.store.checkpoint_due():
             self._checkpoint(compact=True)
@@ -250,6 +268,7 @@ class Live:
             result = stage.run(work)
             if stage.rows:
                 self.store.ride(stage.rows)
+                stage.state.commit_seq = self.state.commit_seq  # uses are no commit
                 self._publish(stage.state)
         return result
 

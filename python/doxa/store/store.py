@@ -68,6 +68,8 @@ HEAD_EVERY: Final = 256
 CHECKPOINT_BYTES: Final = 256 << 20
 #: Times that opening begins anew while another process compacts.
 _OPEN_ATTEMPTS: Final = 8
+#: The end of an epoch that was read from the archive: nothing of it is missing.
+_ALL: Final = 1 << 62
 
 
 class Store:
@@ -276,7 +278,7 @@ class Store:
         self.check_alive()
         assert self._epoch_file is not None
         size = self._epoch_file.size()
-        return size != self._seen_size or size > self._position.end
+        return size != self._seen_size or size > self._position.end or self._closed_epoch
 
     def read_new(self) -> Iterator[Commit]:
         """Yield the commits that this handle has not seen, verified one by one.
@@ -325,7 +327,7 @@ class Store:
                     continue
                 if commit.parent != self._position.chain:
                     raise corrupt(f"{self.where}/archive", f"commit {commit.seq} does not follow")
-                self._position = Position(epoch, 0, commit.seq, commit.id)
+                self._position = Position(epoch, _ALL, commit.seq, commit.id)
                 yield commit
 
     def _cross(self, epoch: int) -> None:

@@ -88,19 +88,21 @@ impl Side {
         }
     }
 
-    /// The base as offsets and edges, for loops that check [`Side::is_moved`] themselves.
+    /// Where a row lies among the base's edges; `None` where it changed since.
+    #[inline]
+    pub(crate) fn place(&self, offsets: &[u32], node: u32) -> Option<(u32, u32)> {
+        if self.moved.has(node) {
+            return None;
+        }
+        match offsets.get(node as usize..node as usize + 2) {
+            Some(pair) => Some((pair[0], pair[1])),
+            None => Some((0, 0)),
+        }
+    }
+
+    /// The base's offsets and edges, for [`Side::place`].
     pub(crate) fn parts(&self) -> (&[u32], &[Edge]) {
         (self.offsets.items(), self.edges.items())
-    }
-
-    /// Whether a row changed since the base was built.
-    pub(crate) fn is_moved(&self, node: u32) -> bool {
-        self.moved.has(node)
-    }
-
-    /// Whether no row changed.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.rows.is_empty()
     }
 
     /// Edges of a row.

@@ -6,7 +6,7 @@
 //! lie. Does not know what follows from a hit; it hands each to a closure.
 //! Cost: linear in the postings of the query's terms.
 
-use crate::codes::STEM;
+use crate::codes::{FIELDS, STEM};
 use crate::limits::WINDOW;
 use crate::postings::{Posting, Postings, unpack};
 use crate::query::QueryTerm;
@@ -25,10 +25,8 @@ pub(crate) struct Cell {
 pub(crate) const STRONG: u32 = 1 << 31;
 const MASK: u32 = WINDOW - 1;
 
-/// Weights of one query term by posting code.
-pub(crate) struct Weights {
-    field: [f32; 16],
-    mark: [u32; 16],
+/// BM25's saturation, the same for all terms.
+struct Saturation {
     /// k1 b / avgL by posting code.
     slope: [f32; 16],
     /// k1 (1 - b).
@@ -37,34 +35,41 @@ pub(crate) struct Weights {
     top: f32,
 }
 
-impl Weights {
-    fn new(tuning: &Tuning, postings: &Postings, term: &QueryTerm) -> Self {
+impl Saturation {
+    fn new(tuning: &Tuning, postings: &Postings) -> Self {
         let given = tuning.given();
-        let mut out = Self {
-            field: [0.0; 16],
-            mark: [0; 16],
-            slope: [0.0; 16],
-            floor: (given.k1 * (1.0 - given.b)) as f32,
-            top: (given.k1 + 1.0) as f32,
-        };
+        let mut slope = [0.0; 16];
+        for field in 0..FIELDS {
+            slope[field] = (given.k1 * given.b / postings.statistics().mean_length(field)) as f32;
+            slope[field | STEM as usize] = slope[field];
+        }
+        Self { slope, floor: (given.k1 * (1.0 - given.b)) as f32, top: (given.k1 + 1.0) as f32 }
+    }
+}
+
+/// Weights of one query term by posting code.
+pub(crate) struct Weights {
+    field: [f32; 16],
+    mark: [u32; 16],
+}
+
+impl Weights {
+    fn new(tuning: &Tuning, term: &QueryTerm) -> Self {
+        let mut out = Self { field: [0.0; 16], mark: [0; 16] };
         for code in 0..16 {
             let from = if term.stem { code | STEM as usize } else { code };
             out.field[code] = tuning.field[from] * term.weight;
             out.mark[code] = 1 | if tuning.seeds[from] && out.field[code] > 0.0 { 2 } else { 0 };
-            if code % 8 < crate::codes::FIELDS {
-                let mean = postings.statistics().mean_length(code % 8);
-                out.slope[code] = (given.k1 * given.b / mean) as f32;
-            }
         }
         out
     }
 
     #[inline(always)]
-    fn saturated(&self, payload: u32) -> f32 {
+    fn saturated(&self, by: &Saturation, payload: u32) -> f32 {
         let (code, length, frequency) = unpack(payload);
         let tf = frequency as f32;
         let code = code as usize;
-        self.field[code] * (tf * self.top / (tf + self.floor + self.slope[code] * length as f32))
+        self.field[code] * (tf * by.top / (tf + by.floor + by.slope[code] * length as f32))
     }
 }
 
@@ -129,7 +134,7 @@ pub(crate) fn run(
     scratch.windows.clear();
     scratch.weights.clear();
     for term in &scratch.query.terms {
-        scratch.weights.push(Weights::new(tuning, postings, term));
+        scratch.weights.push(Weights::new(tuning, term));
     }
     sweep::<false>(postings, tuning, scratch, &mut see);
     scratch.recent_from = scratch.windows.len();
@@ -154,6 +159,11 @@ fn sweep<const RECENT: bool>(
 ) {
     let mut cells = std::mem::take(&mut scratch.cells);
     let mut touched = std::mem::take(&mut scratch.touched);
+    let how = How {
+        saturation: Saturation::new(tuning, postings),
+        counting: tuning.given().relevance == Relevance::Count,
+        stale: !RECENT && postings.any_stale(),
+    };
     scratch.cursors.clear();
     for term in &scratch.query.terms {
         if let Some(term) = term.term {
@@ -162,7 +172,7 @@ fn sweep<const RECENT: bool>(
     }
     while let Some(first) = next_document::<RECENT>(postings, scratch) {
         let mut pool = Pool { cells: &mut cells, touched: &mut touched, len: 0, first };
-        pour_all::<RECENT>(postings, tuning, scratch, &mut pool);
+        pour_all::<RECENT>(postings, &how, scratch, &mut pool);
         let len = pool.len;
         scratch.windows.push(Window { start: scratch.hits.len() as u32, first });
         for &at in &touched[..len] {
@@ -214,14 +224,20 @@ fn next_document<const RECENT: bool>(postings: &Postings, scratch: &Scratch) -> 
     first
 }
 
+/// What decides which loop runs.
+struct How {
+    saturation: Saturation,
+    counting: bool,
+    /// Some of the base's postings no longer count.
+    stale: bool,
+}
+
 fn pour_all<const RECENT: bool>(
     postings: &Postings,
-    tuning: &Tuning,
+    how: &How,
     scratch: &mut Scratch,
     pool: &mut Pool<'_>,
 ) {
-    let counting = tuning.given().relevance == Relevance::Count;
-    let stale = !RECENT && postings.any_stale();
     let Scratch { cursors, query, weights, .. } = scratch;
     let mut cursors = cursors.iter_mut();
     for (query_term, weights) in query.terms.iter().zip(weights.iter()) {
@@ -232,19 +248,28 @@ fn pour_all<const RECENT: bool>(
             let live = |doc| !postings.is_stale(doc);
             let (field, marks) = (&weights.field, &weights.mark);
             let count = |payload: u32| field[(payload >> 28) as usize];
-            *at += match (counting, stale) {
+            let saturated = |payload: u32| weights.saturated(&how.saturation, payload);
+            *at += match (how.counting, how.stale) {
                 (true, false) => pool.pour(rest, marks, |_| true, count),
                 (true, true) => pool.pour(rest, marks, live, count),
-                (false, false) => pool.pour(rest, marks, |_| true, |p| weights.saturated(p)),
-                (false, true) => pool.pour(rest, marks, live, |p| weights.saturated(p)),
+                (false, false) => pool.pour(rest, marks, |_| true, saturated),
+                (false, true) => pool.pour(rest, marks, live, saturated),
             };
         }
     }
 }
 
 /// Looks a node up among the hits: its relevance.
-pub(crate) fn relevance(postings: &Postings, scratch: &Scratch, node: u32) -> Option<f32> {
-    if scratch.hits.is_empty() {
+///
+/// The first look-up marks all hits, since nearly all nodes that are asked for are none;
+/// [`forget`] takes the marks back.
+pub(crate) fn relevance(postings: &Postings, scratch: &mut Scratch, node: u32) -> Option<f32> {
+    let Scratch { hits, marked, marks, .. } = scratch;
+    if !*marked {
+        hits.iter().for_each(|hit| marks[(hit.key & !STRONG) as usize >> 6] |= 1 << (hit.key & 63));
+        *marked = true;
+    }
+    if scratch.marks[node as usize >> 6] >> (node & 63) & 1 == 0 {
         return None;
     }
     let (windows, place) = match postings.slot(node) {
@@ -257,4 +282,12 @@ pub(crate) fn relevance(postings: &Postings, scratch: &Scratch, node: u32) -> Op
     let start = windows[at].start as usize;
     let end = scratch.windows.get(offset + at + 1).map_or(scratch.hits.len(), |next| next.start as usize);
     scratch.hits[start..end].iter().find(|hit| hit.key & !STRONG == node).map(|hit| hit.relevance)
+}
+
+/// Takes back what look-ups marked.
+pub(crate) fn forget(scratch: &mut Scratch) {
+    if std::mem::take(&mut scratch.marked) {
+        let Scratch { hits, marks, .. } = scratch;
+        hits.iter().for_each(|hit| marks[(hit.key & !STRONG) as usize >> 6] = 0);
+    }
 }

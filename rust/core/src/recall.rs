@@ -271,6 +271,7 @@ impl<'a> Call<'a> {
         });
         scratch.total = total;
         scratch.unreduced.drain(|_, _| {});
+        lexical::forget(scratch);
     }
 
     fn report(&self, scratch: &mut Scratch, hits: &mut Hits) {
@@ -322,7 +323,7 @@ impl Snapshot {
         let limit = if request.spread { seeds.max(KEPT).max(2 * k) } else { k };
         scratch.twins = request.spread;
         scratch.seeds.reset(if request.spread { limit } else { 0 });
-        scratch.results.reset(limit);
+        scratch.results.reset(if request.spread { 0 } else { limit });
         scratch.replaced.clear();
         lexical::run(&self.postings, &request.tuning, scratch, |scratch, node, relevance, strong| {
             call.weigh(scratch, node, relevance, strong);

@@ -129,6 +129,9 @@ pub struct Scratch {
     pub(crate) windows: Vec<Window>,
     /// Hits from here on are of recent documents.
     pub(crate) recent_from: usize,
+    /// Hits as bits, once a look-up asked for them.
+    pub(crate) marks: Vec<u64>,
+    pub(crate) marked: bool,
     /// Nodes about the one entity named, as bits, and their list.
     pub(crate) favoured: Vec<u64>,
     pub(crate) favourites: Vec<u32>,
@@ -146,6 +149,7 @@ pub struct Scratch {
     /// Nodes that are left out of the result.
     pub(crate) excluded: Vec<u32>,
     pub(crate) frontier: Vec<(u32, f32)>,
+    pub(crate) senders: Vec<(u32, f32)>,
     pub(crate) stretches: Vec<Stretch>,
     /// Activation over all hops.
     pub(crate) total: Ledger,
@@ -176,6 +180,7 @@ impl Scratch {
         let words = nodes as usize / 64 + 1;
         if self.favoured.len() < words {
             self.favoured.resize(words, 0);
+            self.marks.resize(words, 0);
         }
     }
 }

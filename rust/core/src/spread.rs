@@ -9,7 +9,7 @@
 
 use crate::codes::{PROPOSITION, SUPERSEDED};
 use crate::filter::Filter;
-use crate::graph::Edge;
+use crate::graph::{Edge, Side};
 use crate::scratch::Scratch;
 use crate::snapshot::Snapshot;
 use crate::tuning::{Damp, Direction, Tuning};
@@ -28,6 +28,21 @@ pub(crate) struct Spread<'a> {
     rho: f32,
     /// The most that one edge passes on of what a node sends.
     reach: f32,
+}
+
+/// Rows ahead of the one under work that are fetched into the cache.
+const AHEAD: usize = 4;
+
+/// A row to be walked with what its sender gives to each edge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    power: f32,
+    /// First edge and the one after the last in the base; for a row that changed, the node twice.
+    start: u32,
+    end: u32,
+    /// Against the links.
+    back: bool,
+    moved: bool,
 }
 
 /// What becomes of an amount that arrives.
@@ -110,38 +125,59 @@ impl<'a> Spread<'a> {
     }
 
     fn hop<const RECEIVER: bool, const SPECIAL: bool, const LAST: bool>(&self, scratch: &mut Scratch) {
-        let mut frontier = std::mem::take(&mut scratch.frontier);
-        for &(node, energy) in &frontier {
-            self.send::<RECEIVER, SPECIAL, LAST, false>(scratch, node, energy);
-        }
-        frontier.clear();
+        let frontier = std::mem::take(&mut scratch.frontier);
+        self.send::<RECEIVER, SPECIAL, LAST, false>(scratch, &frontier);
+        scratch.frontier = frontier;
         if SPECIAL {
             // Relays send to propositions only, so none is added meanwhile.
-            let mut relay = std::mem::take(&mut scratch.relay);
-            relay.drain(|node, energy| {
-                self.send::<RECEIVER, SPECIAL, LAST, true>(scratch, node, energy);
-            });
-            scratch.relay = relay;
+            let mut senders = std::mem::take(&mut scratch.senders);
+            senders.clear();
+            scratch.relay.drain(|node, energy| senders.push((node, energy)));
+            self.send::<RECEIVER, SPECIAL, LAST, true>(scratch, &senders);
+            scratch.senders = senders;
         }
-        scratch.frontier = frontier;
     }
 
+    /// Walks the rows of senders, in their order.
     fn send<const RECEIVER: bool, const SPECIAL: bool, const LAST: bool, const RELAY: bool>(
         &self,
         scratch: &mut Scratch,
-        node: u32,
-        energy: f32,
+        senders: &[(u32, f32)],
     ) {
-        let power = if RECEIVER { energy } else { energy * self.damp(node) };
-        if power * self.reach < self.theta {
-            return;
+        let graph = &self.snapshot.graph;
+        let (out_offsets, out_edges) = graph.out.parts();
+        let (into_offsets, into_edges) = graph.into.parts();
+        let mut stretches = std::mem::take(&mut scratch.stretches);
+        stretches.clear();
+        // First all places, then all rows: the look-ups of places overlap.
+        let both = self.tuning.given().direction == Direction::Both;
+        for &(node, energy) in senders {
+            let power = if RECEIVER { energy } else { energy * self.damp(node) };
+            if power * self.reach < self.theta {
+                continue;
+            }
+            stretches.push(stretch(&graph.out, out_offsets, node, power, false));
+            if both {
+                stretches.push(stretch(&graph.into, into_offsets, node, power, true));
+            }
         }
-        let mut piece =
-            |edges: &[Edge]| self.pass::<RECEIVER, SPECIAL, LAST, RELAY>(scratch, power, edges);
-        self.snapshot.graph.out.visit(node, &mut piece);
-        if self.tuning.given().direction == Direction::Both {
-            self.snapshot.graph.into.visit(node, &mut piece);
+        for at in 0..stretches.len() {
+            if let Some(next) = stretches.get(at + AHEAD)
+                && !next.moved
+            {
+                let edges = if next.back { into_edges } else { out_edges };
+                fetch(edges.get(next.start as usize..next.end as usize).unwrap_or(&[]));
+            }
+            let Stretch { power, start, end, back, moved } = stretches[at];
+            let (side, edges) = if back { (&graph.into, into_edges) } else { (&graph.out, out_edges) };
+            if moved {
+                side.visit(start, |piece| self.pass::<RECEIVER, SPECIAL, LAST, RELAY>(scratch, power, piece));
+            } else {
+                let row = edges.get(start as usize..end as usize).unwrap_or(&[]);
+                self.pass::<RECEIVER, SPECIAL, LAST, RELAY>(scratch, power, row);
+            }
         }
+        scratch.stretches = stretches;
     }
 
     #[inline]
@@ -151,7 +187,38 @@ impl<'a> Spread<'a> {
         power: f32,
         edges: &[Edge],
     ) {
+        if SPECIAL {
+            return self.pass_special::<RECEIVER, LAST, RELAY>(scratch, power, edges);
+        }
+        let (conductance, theta, lam) = (&self.tuning.conductance, self.theta, self.lam);
+        let ledger = if LAST { &mut scratch.total } else { &mut scratch.hop };
+        let mut entries = ledger.open();
+        for edge in edges {
+            let node = edge.node();
+            let mut amount = power * (conductance[edge.relation() as usize] * edge.weight);
+            if RECEIVER {
+                if amount * lam < theta {
+                    continue;
+                }
+                amount *= self.damp(node);
+            }
+            amount *= lam;
+            if amount >= theta {
+                entries.add(node, amount);
+            }
+        }
+        let len = entries.len;
+        ledger.close(len);
+    }
+
+    fn pass_special<const RECEIVER: bool, const LAST: bool, const RELAY: bool>(
+        &self,
+        scratch: &mut Scratch,
+        power: f32,
+        edges: &[Edge],
+    ) {
         let conductance = &self.tuning.conductance;
+        let all = !self.filter.is_plain();
         for edge in edges {
             let node = edge.node();
             let mut amount = power * (conductance[edge.relation() as usize] * edge.weight);
@@ -161,30 +228,33 @@ impl<'a> Spread<'a> {
             if RECEIVER {
                 amount *= self.damp(node);
             }
-            if SPECIAL && self.snapshot.columns.is_special(node)
-                || SPECIAL && !self.filter.is_plain()
-            {
-                match self.arrive(node, amount) {
-                    Arrival::Dropped => {}
-                    Arrival::Proposition(amount) => deposit::<LAST>(scratch, node, amount),
-                    Arrival::Superseded { reduced, full } => {
-                        if self.tuning.given().lift_successor {
-                            scratch.unreduced.fit(self.snapshot.node_count());
-                            scratch.unreduced.add(node, full);
-                        }
-                        if reduced >= self.theta {
-                            deposit::<LAST>(scratch, node, reduced);
-                        }
-                    }
-                    Arrival::Relay if !RELAY => scratch.relay.add(node, amount),
-                    Arrival::Relay => {}
-                }
+            if all || self.snapshot.columns.is_special(node) {
+                self.settle::<LAST, RELAY>(scratch, node, amount);
                 continue;
             }
             amount *= self.lam;
             if amount >= self.theta {
                 deposit::<LAST>(scratch, node, amount);
             }
+        }
+    }
+
+    /// Takes in an amount at a node that may be superseded, barred or a relay.
+    fn settle<const LAST: bool, const RELAY: bool>(&self, scratch: &mut Scratch, node: u32, amount: f32) {
+        match self.arrive(node, amount) {
+            Arrival::Dropped => {}
+            Arrival::Proposition(amount) => deposit::<LAST>(scratch, node, amount),
+            Arrival::Superseded { reduced, full } => {
+                if self.tuning.given().lift_successor {
+                    scratch.unreduced.fit(self.snapshot.node_count());
+                    scratch.unreduced.add(node, full);
+                }
+                if reduced >= self.theta {
+                    deposit::<LAST>(scratch, node, reduced);
+                }
+            }
+            Arrival::Relay if !RELAY => scratch.relay.add(node, amount),
+            Arrival::Relay => {}
         }
     }
 
@@ -216,4 +286,25 @@ fn deposit<const LAST: bool>(scratch: &mut Scratch, node: u32, amount: f32) {
     } else {
         scratch.hop.add(node, amount);
     }
+}
+
+fn stretch(side: &Side, offsets: &[u32], node: u32, power: f32, back: bool) -> Stretch {
+    match side.place(offsets, node) {
+        Some((start, end)) => Stretch { power, start, end, back, moved: false },
+        None => Stretch { power, start: node, end: node, back, moved: true },
+    }
+}
+
+/// Asks for a row's first cache lines.
+#[inline(always)]
+fn fetch(edges: &[Edge]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in edges.chunks(8).take(4) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint about an address within the slice; it cannot fault.
+        // Without it rows that are far apart wait for memory one by one.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = edges;
 }

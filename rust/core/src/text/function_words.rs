@@ -132,7 +132,16 @@ static PAIR_SET: Set<256> = {
 #[inline]
 #[must_use]
 pub fn is_english(word: &str) -> bool {
-    word.len() <= 10 && ENGLISH_SET.has(packed(word.as_bytes()))
+    match word.len() {
+        0 | 11.. => false,
+        // The common case needs no wide arithmetic.
+        len @ ..=8 => {
+            let mut bytes = [0; 8];
+            bytes[8 - len..].copy_from_slice(word.as_bytes());
+            ENGLISH_SET.has(u128::from(u64::from_be_bytes(bytes)))
+        }
+        _ => ENGLISH_SET.has(packed(word.as_bytes())),
+    }
 }
 
 /// True for a CJK character that is a function word, for a bigram that is one, and for a

@@ -197,17 +197,14 @@ impl Terms {
         let Some(&last) = self.entries.last() else {
             return;
         };
-        let start = self.bytes.len();
-        let mut word = [0_u8; stem::LONGEST];
-        let len = last.len as usize;
-        if len > stem::LONGEST {
-            return;
-        }
-        word[..len].copy_from_slice(&self.bytes.as_bytes()[last.start..last.start + len]);
-        if let Ok(word) = std::str::from_utf8(&word[..len])
-            && stem::stem_onto(word, &mut self.bytes)
+        let word = &self.bytes.as_bytes()[last.start..last.start + last.len as usize];
+        let mut stem = [0; stem::LONGEST];
+        if let Some(len) = stem::stem(word, &mut stem)
+            && let Ok(stem) = std::str::from_utf8(&stem[..len])
         {
-            self.push_range(start, self.bytes.len(), TermKind::Stem);
+            let start = self.bytes.len();
+            self.bytes.push_str(stem);
+            self.push_range(start, start + len, TermKind::Stem);
             self.flag_stem(last.function);
         }
     }

@@ -18,7 +18,7 @@ use super::classes::{Class, class, is_ignorable, is_tag};
 /// and their full stops. A quick test, not a complete one.
 pub fn is_settled(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let mut at = if text.is_ascii() { bytes.len() } else { 0 };
     while at < bytes.len() {
         at += match bytes[at] {
             0..=0x7f => 1,
@@ -52,7 +52,9 @@ pub fn fold_onto(piece: &str, to: &mut String, scratch: &mut String) {
     let start = to.len();
     if piece.is_ascii() {
         to.push_str(piece);
-        to[start..].make_ascii_lowercase();
+        if piece.bytes().any(|b| b.is_ascii_uppercase()) {
+            to[start..].make_ascii_lowercase();
+        }
         return;
     }
     let _ = writeable::Writeable::write_to(&CaseMapper::new().fold(piece), to);

@@ -24,7 +24,14 @@ pub fn scan(text: &str, language: Language, to: &mut Terms) {
     while let Some((class, len)) = class_at(text, at) {
         at = match class {
             Class::Letter | Class::Upper | Class::Digit | Class::Mark | Class::Underscore => {
-                scanner.chunk(at, at)
+                match scanner.plain_end(at) {
+                    Some(end) => {
+                        scanner.word(at, end);
+                        scanner.word_end = end;
+                        end
+                    }
+                    None => scanner.chunk(at, at),
+                }
             }
             Class::Cjk => scanner.run(at),
             Class::Emoji => scanner.emoji(at, len),
@@ -47,6 +54,17 @@ struct Scanner<'t> {
 impl Scanner<'_> {
     fn class(&self, at: usize) -> Class {
         class_at(self.text, at).map_or(Class::Space, |(class, _)| class)
+    }
+
+    /// The end of an ASCII word, with or without a capital, that a space or the end of the
+    /// text follows: most words need no more than this.
+    #[inline]
+    fn plain_end(&self, start: usize) -> Option<usize> {
+        let rest = self.bytes[start + 1..].iter();
+        let end = start + 1 + rest.take_while(|b| b.is_ascii_lowercase()).count();
+        let ascii = self.bytes[start].is_ascii_alphabetic();
+        let free = self.bytes.get(end).is_none_or(|b| matches!(b, b' ' | b'\n'));
+        (ascii && free).then_some(end)
     }
 
     /// A word or an identifier whose first word character is at `from`; it begins at
@@ -236,33 +254,36 @@ impl Scanner<'_> {
 
     /// A run of an unspaced script: bigrams of characters, each with its marks.
     fn run(&mut self, start: usize) -> usize {
+        let mut end = start;
+        while let Some((Class::Cjk | Class::Mark, len)) = class_at(self.text, end) {
+            end += len;
+        }
         let to = &mut *self.to;
-        let mut at = start;
-        let mut last: Option<(usize, usize)> = None;
+        let base = to.bytes.len();
+        to.bytes.push_str(&self.text[start..end]);
+        // The last two characters, as ranges of `bytes`.
+        let mut before: Option<(usize, usize)> = None;
+        let mut last = (base, base);
         let mut bigrams = 0;
-        while let Some((Class::Cjk, len)) = class_at(self.text, at) {
-            let mut end = at + len;
-            while let Some((Class::Mark, len)) = class_at(self.text, end) {
-                end += len;
+        for (at, c) in self.text[start..end].char_indices().chain([(end - start, '一')]) {
+            if at == 0 || super::class(c) == Class::Mark {
+                continue;
             }
-            let from = to.bytes.len();
-            to.bytes.push_str(&self.text[at..end]);
-            let this = (from, to.bytes.len());
-            if let Some((before, middle)) = last {
+            last = (last.1, base + at);
+            if let Some((first, middle)) = before {
                 if bigrams == 0 {
-                    to.push_run(before, middle, TermKind::Character);
+                    to.push_run(first, middle, TermKind::Character);
                 }
-                to.push_run(before, this.1, TermKind::Whole);
-                to.push_run(this.0, this.1, TermKind::Character);
+                to.push_run(first, last.1, TermKind::Whole);
+                to.push_run(last.0, last.1, TermKind::Character);
                 bigrams += 1;
             }
-            last = Some(this);
-            at = end;
+            before = Some(last);
         }
-        if let (0, Some((from, till))) = (bigrams, last) {
-            to.push_run(from, till, TermKind::Whole);
+        if bigrams == 0 {
+            to.push_run(last.0, last.1, TermKind::Whole);
         }
-        at
+        end
     }
 
     /// One pictograph with its tones, joiners and tags, or a flag.
