@@ -2,7 +2,8 @@
 
 Random histories of every operation are written to a store; what the store shows is then
 compared with what it shows after reopening from the journal, from a checkpoint, from a
-compacted store, and from a checkpoint with a journal behind it.
+compacted store, and from a checkpoint with a journal behind it. A second handle takes
+part, so that what is caught up is compared with what is replayed too.
 """
 
 from __future__ import annotations
@@ -22,10 +23,30 @@ import doxa
 
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
-WORDS = ("port", "cache", "Redis", "deploys", "running", "ran", "v2.1", "数据库", "端口", "is", "not", "snake_case")
+WORDS = (
+    "port",
+    "cache",
+    "Redis",
+    "deploys",
+    "running",
+    "ran",
+    "v2.1",
+    "数据库",
+    "端口",
+    "is",
+    "not",
+    "snake_case",
+)
 NAMES = ("Ada", "Redis", "billing team", "艾达")
 RELATIONS = ("relates", "supports", "depends_on", "supersedes", "incompatible", "part_of")
-QUERIES = ("port cache", "running deploys", "数据库端口", "Redis billing team", "is not v2 snake", "q1")
+QUERIES = (
+    "port cache",
+    "running deploys",
+    "数据库端口",
+    "Redis billing team",
+    "is not v2 snake",
+    "q1",
+)
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 PICK = st.integers(0, 11)
 DAYS = st.integers(0, 200)
@@ -69,6 +90,7 @@ HISTORY = st.lists(
     st.one_of(
         OPERATION,
         st.tuples(st.just("transaction"), st.lists(OPERATION, max_size=4), st.booleans()),
+        st.tuples(st.just("elsewhere"), OPERATION),
         st.tuples(st.just("upkeep"), st.sampled_from(["checkpoint", "compact", "reopen"])),
     ),
     min_size=1,
@@ -81,7 +103,7 @@ class Abort(Exception):
 
 
 class World:
-    """A store on disk and one handle of it."""
+    """A store on disk and one handle of it; another one writes in between."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -107,6 +129,13 @@ class World:
                     self.run(inner)
                 if rest[1]:
                     raise Abort
+        elif name == "elsewhere":
+            mine, self.mem = self.mem, doxa.open(self.path, agent="other", durability="memory")
+            try:
+                self.run(rest[0])
+            finally:
+                self.mem.close()
+                self.mem = mine
         else:
             with contextlib.suppress(doxa.DoxaError):
                 getattr(self, f"do_{name}")(*rest)
@@ -197,7 +226,10 @@ def assert_same(world: World, truth: dict[str, Any], when: str) -> None:
 
 
 @settings(
-    max_examples=int(os.environ.get("DOXA_EXAMPLES", "40")), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=int(os.environ.get("DOXA_EXAMPLES", "40")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(HISTORY)
 def test_what_is_rebuilt_equals_what_was_in_memory(history: list[tuple[Any, ...]]) -> None:

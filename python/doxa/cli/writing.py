@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _Texts = list[str] | None
+_Id = Annotated[str | None, typer.Option("--id", help="Its id; else one is made.")]
+_Scope = Annotated[
+    _Texts, typer.Option("--scope", metavar="DIM=VALUE", help="Where it applies; repeatable.")
+]
+_Claim = Annotated[tuple[str, str, str] | None, typer.Option(metavar="SUBJECT ATTRIBUTE VALUE")]
+_About = Annotated[_Texts, typer.Option("--about", help="Whom or what it is about; repeatable.")]
+_Links = Annotated[
+    _Texts, typer.Option("--link", metavar="[RELATION:]ID", help="A link; repeatable.")
+]
+_Where = Annotated[str | None, typer.Option("--context", help="The context in which it holds.")]
+_SourceClass = Annotated[
+    str, typer.Option(help="verified, user_explicit, third_party or inferred.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -72,28 +85,16 @@ def remember(
     context: typer.Context,
     title: Annotated[str, typer.Argument(help="The statement in one line.")],
     summary: Annotated[str, typer.Argument(help="The statement in a few sentences.")] = "",
-    identifier: Annotated[
-        str | None, typer.Option("--id", help="Its id; else one is made.")
-    ] = None,
+    identifier: _Id = None,
     body: Annotated[str, typer.Option(help="Notes; - reads them from stdin.")] = "",
     kind: Annotated[str, typer.Option(help="knowledge, norm, task or subject.")] = "knowledge",
     importance: Annotated[str, typer.Option(help="low, medium, high or resident.")] = "medium",
-    scope: Annotated[
-        _Texts, typer.Option("--scope", metavar="DIM=VALUE", help="Where it applies; repeatable.")
-    ] = None,
+    scope: _Scope = None,
     category: Annotated[str | None, typer.Option(help="Lifecycle category.")] = None,
-    claim: Annotated[
-        tuple[str, str, str] | None, typer.Option(metavar="SUBJECT ATTRIBUTE VALUE")
-    ] = None,
-    about: Annotated[
-        _Texts, typer.Option("--about", help="Whom or what it is about; repeatable.")
-    ] = None,
-    link_to: Annotated[
-        _Texts, typer.Option("--link", metavar="[RELATION:]ID", help="A link; repeatable.")
-    ] = None,
-    where: Annotated[
-        str | None, typer.Option("--context", help="The context in which it holds.")
-    ] = None,
+    claim: _Claim = None,
+    about: _About = None,
+    link_to: _Links = None,
+    where: _Where = None,
     valid_from: Annotated[str | None, typer.Option(help="True in the world from.")] = None,
     valid_to: Annotated[str | None, typer.Option(help="True in the world until.")] = None,
     event_at: Annotated[str | None, typer.Option(help="When what it speaks of happens.")] = None,
@@ -101,9 +102,7 @@ def remember(
     review_by: Annotated[str | None, typer.Option(help="Of a task: when to look again.")] = None,
     confidence: Annotated[float | None, typer.Option(help="-1 to 1.")] = None,
     source: Annotated[str, typer.Option(help="Where it comes from.")] = "",
-    source_class: Annotated[
-        str, typer.Option(help="verified, user_explicit, third_party or inferred.")
-    ] = "user_explicit",
+    source_class: _SourceClass = "user_explicit",
     evidence: Annotated[_Texts, typer.Option("--evidence", help="What was said or read.")] = None,
     on_duplicate: Annotated[str, typer.Option(help="raise, merge or allow.")] = "raise",
     reason: Annotated[str, typer.Option(help="Why a duplicate is stored all the same.")] = "",

@@ -8,6 +8,7 @@ no last line, or counts other records than it has, was cut or changed: that is r
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -131,6 +132,9 @@ def _newer(version: int) -> str:
 
 
 def _item(line: int, data: bytes) -> HeaderRecord | EndRecord | Stored | Row:
+    if b'"recorded_at"' in data:  # nearly always a record; what is none gets its message below
+        with contextlib.suppress(InvalidValue):
+            return Stored(record=decode(data), line=line)
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from doxa import _core
 from doxa.errors import DoxaError, InvalidValue, StoreReadOnly, TransactionConflict
 from doxa.model import Receipt
 from doxa.state.image import snapshot_of
 from doxa.state.state import State
-from doxa.store import Commit, Row, Store
+from doxa.store import Commit, Row, Store, Text
 
 __all__ = ["Live", "Stage", "Transaction", "Work"]
 
@@ -30,6 +32,17 @@ Work = Callable[["Stage"], T]
 
 _ID_COUNTER_BITS: Final = 12
 _ID_TIME_BITS: Final = 48
+
+
+def _plain(value: Any) -> Any:
+    """Return fields with plain strings for committed texts, as reading them back gives."""
+    if isinstance(value, Text):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
 
 
 class Stage:
@@ -60,8 +73,12 @@ class Stage:
             channel=self.live.channel,
             fields=dict(fields),
         )
-        self.state.apply((row,))
+        self._fold(row)
         self.rows.append(row)
+
+    def _fold(self, row: Row) -> None:
+        """Fold a row; what is committed to, as Text, is the journal's matter, not the state's."""
+        self.state.apply((msgspec.structs.replace(row, fields=_plain(row.fields)),))
 
     def run(self, work: Work[T]) -> T:
         """Run a work on this stage; if it fails, the stage is as it was before."""
@@ -72,7 +89,8 @@ class Stage:
             if len(self.rows) > mark:
                 del self.rows[mark:]
                 self.state = self._fork()
-                self.state.apply(self.rows)
+                for row in self.rows:
+                    self._fold(row)
             raise
         self.works.append((work, result))
         return result

@@ -118,6 +118,7 @@ class State:
         self.names.adopt(child.names)
         self.waiting.adopt(child.waiting)
         self.params = child.params
+        self.language = child.language
         self.commit_seq = child.commit_seq
         self.commit_time = child.commit_time
         self.engine.adopt(child.engine)

@@ -342,7 +342,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn normalising_twice_changes_nothing(text in "[a-cA-C0-9 .,:;!?'\"()*#@&=+~<>|%$^_/\\\\\\-\n的北，。！·–½²☃●]{0,24}") {

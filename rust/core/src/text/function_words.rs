@@ -98,6 +98,15 @@ const fn packed(word: &[u8]) -> u128 {
     key
 }
 
+/// The code of a character of three bytes.
+const fn three(bytes: &[u8], at: usize) -> u32 {
+    (bytes[at] as u32 & 0xf) << 12 | (bytes[at + 1] as u32 & 0x3f) << 6 | bytes[at + 2] as u32 & 0x3f
+}
+
+const fn pair(first: u32, second: u32) -> u128 {
+    (first as u128) << 32 | second as u128
+}
+
 static ENGLISH_SET: Set<512> = {
     let mut set = Set::empty();
     let mut at = 0;
@@ -122,7 +131,9 @@ static PAIR_SET: Set<256> = {
     let mut set = Set::empty();
     let mut at = 0;
     while at < CHINESE_PAIRS.len() {
-        set = set.with(packed(CHINESE_PAIRS[at].as_bytes()));
+        let bytes = CHINESE_PAIRS[at].as_bytes();
+        let (first, second) = (three(bytes, 0), three(bytes, 3));
+        set = set.with(pair(first, second));
         at += 1;
     }
     set
@@ -156,7 +167,7 @@ pub fn is_chinese(term: &str) -> bool {
     let alone = |c: char| CHARACTER_SET.has(u128::from(c as u32));
     match second {
         None => alone(first),
-        Some(second) => (alone(first) && alone(second)) || PAIR_SET.has(packed(term.as_bytes())),
+        Some(second) => (alone(first) && alone(second)) || PAIR_SET.has(pair(first as u32, second as u32)),
     }
 }
 

@@ -369,19 +369,19 @@ mod tests {
     fn two_hundred_thousand_characters_take_linear_time() {
         let seeds = ["a", "aB", "a_", "a.", "1,", "1.", "'", "-", "北", "é", "e\u{301}", "👩\u{200d}", "a/", "\u{301}", "+", "# ", "🇨"];
         let mut terms = Terms::new();
+        let mut time = |text: &str| {
+            let start = std::time::Instant::now();
+            terms.analyze(text, Language::English);
+            let _ = normalize(text);
+            start.elapsed().as_secs_f64()
+        };
         for seed in seeds {
             let count = 200_000 / seed.chars().count();
-            let time = |text: &str, terms: &mut Terms| {
-                let start = std::time::Instant::now();
-                terms.analyze(text, Language::English);
-                let _ = normalize(text);
-                start.elapsed().as_secs_f64()
-            };
-            let small = seed.repeat(count / 20);
-            let large = seed.repeat(count);
-            let base = (0..3).map(|_| time(&small, &mut terms)).fold(f64::MAX, f64::min);
-            let full = (0..2).map(|_| time(&large, &mut terms)).fold(f64::MAX, f64::min);
-            assert!(full < 20.0 * 8.0 * base + 0.05, "{seed:?}: {base} s, {full} s");
+            let small = seed.repeat(count / 10);
+            let base = (0..3).map(|_| time(&small)).fold(f64::MAX, f64::min);
+            let full = time(&seed.repeat(count));
+            // Quadratic would be a hundred times as much.
+            assert!(full < 40.0 * base + 0.1, "{seed:?}: {base} s, {full} s");
         }
     }
 
@@ -391,7 +391,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn plain_words_are_those_of_the_unicode_annex(words in prop::collection::vec(plain_word(), 1..8), gap in "[ ,;!?()\"]{1,2}") {

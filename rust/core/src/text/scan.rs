@@ -386,7 +386,7 @@ impl Scanner<'_> {
 impl Terms {
     fn push_run(&mut self, start: usize, end: usize, kind: TermKind) {
         self.push_range(start, end, kind);
-        if let Some(last) = self.entries.last_mut() {
+        if let Some(last) = self.entries.last_mut().filter(|_| kind == TermKind::Whole) {
             let term = &self.bytes[last.start..last.start + last.len as usize];
             last.function = function_words::is_chinese(term);
         }
