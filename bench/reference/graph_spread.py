@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
 def scipy_matrix(arrays: Arrays) -> scipy.sparse.csr_array:
     """Conductance times damping as a sparse matrix: row sends, column receives."""
-    if arrays.setting.damp == "receiver":
-        damp = arrays.damp[arrays.row_node]
-    else:
-        damp = np.repeat(arrays.damp, np.diff(arrays.row_start))
-    weights = (arrays.row_conductance * damp).astype(np.float32)
-    shape = (arrays.n, arrays.n)
-    return scipy.sparse.csr_array((weights, arrays.row_node, arrays.row_start), shape=shape)
+    starts = arrays.nodes["start"].astype(np.int64)
+    targets = arrays.edges["node"].astype(np.int32)
+    damp = arrays.nodes["damp"][:-1]
+    damp = damp[targets] if arrays.setting.damp == "receiver" else np.repeat(damp, np.diff(starts))
+    weights = (arrays.edges["conductance"] * damp).astype(np.float32)
+    return scipy.sparse.csr_array((weights, targets, starts), shape=(arrays.n, arrays.n))
 
 
 def scipy_spread(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import os
+import re
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -58,7 +60,6 @@ PROPOSITION = st.fixed_dictionaries(
         "about": st.lists(st.sampled_from(list(ENTITIES)), max_size=2, unique=True),
         "mentions": st.lists(st.sampled_from(list(ENTITIES)), max_size=1),
         "context": st.sampled_from([None, None, "session"]),
-        "dated": st.booleans(),
         "retired": st.sampled_from([False] * 7 + [True]),
     }
 )
@@ -97,6 +98,27 @@ FILTERS = st.fixed_dictionaries(
         "history": st.booleans(),
     },
 )
+
+
+#: A run of Chinese is bigrams, and each of its characters too, for queries of one character.
+RUN = re.compile(r"[\u4e00-\u9fff]{2,}")
+CONFIDENCE_HALF_LIFE = 90
+
+
+class Indexed(Graph):
+    """A graph whose documents hold the characters of Chinese runs beside their bigrams."""
+
+    @cached_property
+    def documents(self) -> dict[str, reference.Document]:
+        found = dict(Graph.documents.func(self))  # type: ignore[attr-defined]
+        for name, document in found.items():
+            node = self.by_id[name]
+            for field in ("title", "summary", "body", "evidence"):
+                texts = getattr(node, field)
+                for text in (texts,) if isinstance(texts, str) else texts:
+                    for run in RUN.findall(text):
+                        document.terms[field].update((character, False) for character in run)
+        return found
 
 
 def on(day: float) -> dt.datetime:
@@ -179,7 +201,7 @@ class Case:
 
     def graph(self) -> Graph:
         stem = (lambda word: STEMS.get(word, word)) if self.language else None
-        return Graph(
+        return Indexed(
             list(self.nodes.values()),
             list(self.links.values()),
             cut=lambda text: doxa.terms(text, self.language),
@@ -277,10 +299,21 @@ def test_recall_agrees_with_the_oracle(
         assert many[0].scores.tobytes() == hits.scores.tobytes()
 
 
+def faded(node: Node, day: int) -> float:
+    """Return the confidence of a day; that of norms does not fade."""
+    days = 0 if node.kind == "norm" else max(0.0, day - node.recorded_at)
+    return node.confidence * 0.5 ** (days / CONFIDENCE_HALF_LIFE)
+
+
 def oracle(graph: Graph, query: str, day: int, chosen: dict[str, Any]) -> Any:
     """Return the oracle's answer to a query as a function of the constants."""
     scoped = "scope" in chosen
-    nodes = [n if scoped else dataclasses.replace(n, scope="applies") for n in graph.nodes]
+    nodes = [
+        dataclasses.replace(
+            node, scope=node.scope if scoped else "applies", confidence=faded(node, day)
+        )
+        for node in graph.nodes
+    ]
     asked = dataclasses.replace(graph, nodes=nodes)
     names = ("kinds", "categories", "statuses", "valid_at", "min_confidence", "about")
     filters = Filters(**{name: chosen[name] for name in names if name in chosen})
