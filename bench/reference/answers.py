@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from bench.reference.arrays import Arrays
+
 RELATIVE = 1e-5
 
 Answer = tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]
@@ -50,6 +52,24 @@ def disagreements(some: Sequence[Answer], others: Sequence[Answer]) -> list[int]
         for at, (one, other) in enumerate(zip(some, others, strict=True))
         if not agree(one, other)
     ]
+
+
+def seed_at_the_cut(arrays: Arrays, query: npt.NDArray[np.integer]) -> bool:
+    """Whether the last seed and the best hit that is none are too close to tell in f32.
+
+    Which of the two spreads is then a matter of rounding: such a query is not compared.
+    """
+    setting, seeds = arrays.setting, arrays.setting.max_seeds
+    relevance = np.zeros(arrays.n)
+    for term in query:
+        part = arrays.postings[arrays.terms["start"][term] : arrays.terms["start"][term + 1]]
+        relevance[part["doc"]] += part["value"] * float(arrays.terms["weight"][term])
+    hits = np.flatnonzero(relevance)
+    if hits.size <= seeds:
+        return False
+    scores = setting.alpha * relevance[hits] + setting.beta * arrays.nodes["strength"][hits]
+    last, first_out = -np.partition(-scores, (seeds - 1, seeds))[[seeds - 1, seeds]]
+    return bool(last - first_out <= RELATIVE * last)
 
 
 def checksum(answers: Sequence[Answer]) -> str:

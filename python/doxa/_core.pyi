@@ -121,7 +121,7 @@ class Engine:
         body: str = "",
         id_text: str = "",
         date: str = "",
-        evidence: Sequence[str] = (),
+        evidence: Sequence[str] = ...,
     ) -> None: ...
     def clear_text(self, node: int) -> None: ...
     def set_columns(

@@ -75,8 +75,11 @@ def options(
     """
     _not_yet(lifecycle, as_of, layers)
     used = own_params if params is None else read_params(params, state.params)
-    if hops is not None or relevance is not None or history:
-        used = _varied(used, hops, relevance, model.flag("history", history))
+    wanted = None if hops is None else model.whole("hops", hops, 0, 8)
+    ranking = None if relevance is None else model.choice("relevance", relevance, ("bm25", "count"))
+    past = model.flag("history", history)
+    if wanted is not None or ranking is not None or past:
+        used = _varied(used, wanted, ranking, past)
     situation = None if scope is None else Scope.of(scope)  # type: ignore[arg-type]
     return Options(
         k=model.whole("k", k, 0, MAX_K),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from doxa.errors import InvalidValue, NotFound, StaleRevision, shorten
+from doxa.model import instant
 from doxa.state.live import Stage, Work
 from doxa.state.state import EVIDENCE, PROPOSITION, State
 from doxa.store import Text
@@ -86,7 +87,11 @@ def set_fields(node_id: str, changes: Mapping[str, Any], *, by: str, at: int) ->
         first = changes.get("valid_from", row.valid_from)
         last = changes.get("valid_to", row.valid_to)
         if first is not None and last is not None and last <= first:
-            raise InvalidValue("valid_to", last, f"after valid_from ({first}), in microseconds")
+            raise InvalidValue(
+                "valid_to",
+                instant(last).isoformat(),
+                f"after valid_from ({instant(first).isoformat()})",
+            )
         if (
             "exit_condition" in changes
             and row.kind == "task"

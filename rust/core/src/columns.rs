@@ -123,11 +123,7 @@ impl Columns {
     /// Columns of persisted values; strengths and degrees are still to be set.
     pub(crate) fn from_values(meta: &[Meta], cold: &[Cold]) -> Self {
         let hot: Vec<Hot> = meta.iter().map(|&meta| Hot { meta, ..Hot::default() }).collect();
-        let mut out = Self {
-            hot: Cow::from_values(&hot),
-            cold: Cow::from_values(cold),
-            ..Self::default()
-        };
+        let mut out = Self { hot: Cow::from_values(&hot), cold: Cow::from_values(cold), ..Self::default() };
         for (node, &meta) in meta.iter().enumerate() {
             out.mark(node as u32, meta);
             out.relays += usize::from(meta.node_type() != PROPOSITION);
@@ -169,6 +165,18 @@ impl Columns {
     #[must_use]
     pub fn hot(&self, node: u32) -> Hot {
         self.hot.get(node as usize)
+    }
+
+    /// Asks for the hot part of a node ahead of time.
+    #[inline]
+    pub fn fetch_hot(&self, node: u32) {
+        self.hot.fetch(node as usize);
+    }
+
+    /// Asks for the degree of a node ahead of time.
+    #[inline]
+    pub fn fetch_degree(&self, node: u32) {
+        self.degree.fetch(node as usize);
     }
 
     /// All hot parts in order.

@@ -46,9 +46,9 @@ impl Snapshot {
         for (&node, score) in hits.nodes.iter().zip(&hits.scores) {
             let mut about = false;
             self.graph.into.visit(node, |piece| {
-                about |= piece.iter().any(|edge| {
-                    edge.relation() == ABOUT && hits.named.binary_search(&edge.node()).is_ok()
-                });
+                about |= piece
+                    .iter()
+                    .any(|edge| edge.relation() == ABOUT && hits.named.binary_search(&edge.node()).is_ok());
             });
             if about {
                 return score / top;

@@ -78,6 +78,14 @@ impl<T: Copy + Default, const BITS: u32> Cow<T, BITS> {
         }
     }
 
+    /// Asks for the value at `index` ahead of time.
+    #[inline]
+    pub fn fetch(&self, index: usize) {
+        if let Some(middle) = self.root.get(index >> (BITS + FAN.trailing_zeros())) {
+            crate::fetch::line(&middle[(index >> BITS) % FAN][index & ((1 << BITS) - 1)]);
+        }
+    }
+
     /// The value at `index`, to be changed; the array grows to hold it.
     pub fn at(&mut self, index: usize) -> &mut T {
         let top = index >> (BITS + FAN.trailing_zeros());

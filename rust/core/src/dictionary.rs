@@ -59,7 +59,10 @@ impl Frozen {
     pub fn load(name: &str, bytes: Flat<u8>, offsets: Flat<u32>, slots: Flat<u64>) -> Result<Self> {
         let (marks, table) = (offsets.items(), slots.items());
         if marks.first() != Some(&0) || marks.last().map(|&end| end as usize) != Some(bytes.len()) {
-            return Err(Error::corrupt(format!("{name}_offsets"), "must start at 0 and end at the bytes' length"));
+            return Err(Error::corrupt(
+                format!("{name}_offsets"),
+                "must start at 0 and end at the bytes' length",
+            ));
         }
         if !marks.is_sorted() {
             return Err(Error::corrupt(format!("{name}_offsets"), "must not fall"));
@@ -73,7 +76,10 @@ impl Frozen {
         let used = table.iter().filter(|&&slot| slot != 0).count() as u64;
         let free = !table.is_empty() && table.len().is_power_of_two() && used < table.len() as u64;
         if used != count || !free || table.iter().any(|slot| slot & 0xffff_ffff > count) {
-            return Err(Error::corrupt(format!("{name}_slots"), "must hold each number once and a free slot"));
+            return Err(Error::corrupt(
+                format!("{name}_slots"),
+                "must hold each number once and a free slot",
+            ));
         }
         Ok(Self { bytes, offsets, slots })
     }

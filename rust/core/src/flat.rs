@@ -59,7 +59,7 @@ impl<T: Pod> Flat<T> {
     /// [`Error::Corrupt`] where the length is not a whole number of items.
     pub fn foreign(name: &str, bytes: Arc<dyn Bytes>) -> Result<Self> {
         let raw = bytes.bytes();
-        if raw.len() % size_of::<T>() != 0 {
+        if !raw.len().is_multiple_of(size_of::<T>()) {
             return Err(Error::corrupt(
                 name,
                 format!("{} bytes are not a whole number of items of {}", raw.len(), size_of::<T>()),

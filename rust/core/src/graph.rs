@@ -100,6 +100,14 @@ impl Side {
         }
     }
 
+    /// Asks for the place of a row ahead of time.
+    #[inline]
+    pub(crate) fn fetch_place(&self, offsets: &[u32], node: u32) {
+        if let Some(offset) = offsets.get(node as usize) {
+            crate::fetch::line(offset);
+        }
+    }
+
     /// The base's offsets and edges, for [`Side::place`].
     pub(crate) fn parts(&self) -> (&[u32], &[Edge]) {
         (self.offsets.items(), self.edges.items())
@@ -232,9 +240,7 @@ impl Graph {
         let (source, target) = flow(from, to, relation);
         if let Some(known) = self.weight(from, to, relation) {
             if known != weight {
-                for (side, at, other) in
-                    [(&mut self.out, source, target), (&mut self.into, target, source)]
-                {
+                for (side, at, other) in [(&mut self.out, source, target), (&mut self.into, target, source)] {
                     let key = Edge::new(other, relation, 0.0).key;
                     side.rewrite(at, |edges| {
                         edges.iter_mut().filter(|edge| edge.key == key).for_each(|edge| edge.weight = weight);

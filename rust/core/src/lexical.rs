@@ -6,7 +6,10 @@
 //! lie. Does not know what follows from a hit; it hands each to a closure.
 //! Cost: linear in the postings of the query's terms.
 
+use bytemuck::Zeroable;
+
 use crate::codes::{FIELDS, STEM};
+use crate::columns::Columns;
 use crate::limits::WINDOW;
 use crate::postings::{Posting, Postings, unpack};
 use crate::query::QueryTerm;
@@ -14,7 +17,7 @@ use crate::scratch::{Hit, Scratch, Window};
 use crate::tuning::{NAMED_ENTITY, Relevance, Tuning};
 
 /// What was summed for one document of the window.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Zeroable)]
 pub(crate) struct Cell {
     relevance: f32,
     /// 1: touched; 2: title or summary was hit.
@@ -73,10 +76,25 @@ impl Weights {
     }
 }
 
+/// What a hit's relevance must come to before anything is read of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gate {
+    pub alpha: f32,
+    /// The most that strength can add.
+    pub margin: f32,
+}
+
+/// Cells and list of touched cells of one window, of fixed size so that no index needs a check.
+/// Made on the heap: 128 KiB are too much for a stack.
+#[derive(Clone, Copy, Zeroable)]
+pub(crate) struct Table {
+    cells: [Cell; WINDOW as usize],
+    touched: [u32; 2 * WINDOW as usize],
+}
+
 /// The window under work.
 struct Pool<'a> {
-    cells: &'a mut [Cell],
-    touched: &'a mut [u32],
+    table: &'a mut Table,
     len: usize,
     first: u32,
 }
@@ -92,17 +110,14 @@ impl Pool<'_> {
         score: impl Fn(u32) -> f32,
     ) -> usize {
         let end = self.first.saturating_add(WINDOW);
-        let cells: &mut [Cell; WINDOW as usize] = match self.cells.try_into() {
-            Ok(cells) => cells,
-            Err(_) => return list.len(),
+        let read = if list.last().is_some_and(|posting| posting.doc < end) {
+            list.len()
+        } else {
+            list.partition_point(|posting| posting.doc < end)
         };
+        let Table { cells, touched } = &mut *self.table;
         let (mut last, mut best, mut len) = (u32::MAX, 0.0f32, self.len);
-        let mut read = 0;
-        for posting in list {
-            if posting.doc >= end {
-                break;
-            }
-            read += 1;
+        for posting in &list[..read] {
             if !live(posting.doc) {
                 continue;
             }
@@ -113,7 +128,7 @@ impl Pool<'_> {
             last = posting.doc;
             let at = posting.doc.wrapping_sub(self.first) & MASK;
             let cell = &mut cells[at as usize];
-            self.touched[len] = at;
+            touched[len & (2 * WINDOW as usize - 1)] = at;
             len += usize::from(cell.mark == 0);
             cell.relevance += best - earlier;
             cell.mark |= marks[(posting.payload >> 28) as usize];
@@ -123,12 +138,14 @@ impl Pool<'_> {
     }
 }
 
-/// Runs the query's terms over all postings; `see` gets node, relevance and whether title or summary was hit.
+/// Runs the query's terms over all postings. `see` gets each hit that passes the gate, whose floor
+/// is `scratch.floor` and may rise: node, relevance and whether title or summary was hit.
 pub(crate) fn run(
-    postings: &Postings,
+    (postings, columns): (&Postings, &Columns),
     tuning: &Tuning,
     scratch: &mut Scratch,
-    mut see: impl FnMut(&mut Scratch, u32, f32, bool),
+    gate: Gate,
+    mut see: impl FnMut(&mut Scratch, Hit),
 ) {
     scratch.hits.clear();
     scratch.windows.clear();
@@ -136,15 +153,15 @@ pub(crate) fn run(
     for term in &scratch.query.terms {
         scratch.weights.push(Weights::new(tuning, term));
     }
-    sweep::<false>(postings, tuning, scratch, &mut see);
+    sweep::<false>((postings, columns), tuning, scratch, gate, &mut see);
     scratch.recent_from = scratch.windows.len();
     if postings.has_recent() {
-        sweep::<true>(postings, tuning, scratch, &mut see);
+        sweep::<true>((postings, columns), tuning, scratch, gate, &mut see);
     }
 }
 
 /// The lists of a term: the base's one, or one of the recent ones.
-fn lists<'a, const RECENT: bool>(postings: &'a Postings, term: u32) -> impl Iterator<Item = &'a [Posting]> {
+fn lists<const RECENT: bool>(postings: &Postings, term: u32) -> impl Iterator<Item = &[Posting]> {
     let base = (!RECENT).then(|| postings.base_list(term));
     let recent = RECENT.then(|| postings.recent_lists(term)).into_iter().flatten();
     base.into_iter().chain(recent)
@@ -152,13 +169,13 @@ fn lists<'a, const RECENT: bool>(postings: &'a Postings, term: u32) -> impl Iter
 
 /// One pass over the base (by document) or over what is recent (by slot).
 fn sweep<const RECENT: bool>(
-    postings: &Postings,
+    (postings, columns): (&Postings, &Columns),
     tuning: &Tuning,
     scratch: &mut Scratch,
-    see: &mut impl FnMut(&mut Scratch, u32, f32, bool),
+    gate: Gate,
+    see: &mut impl FnMut(&mut Scratch, Hit),
 ) {
-    let mut cells = std::mem::take(&mut scratch.cells);
-    let mut touched = std::mem::take(&mut scratch.touched);
+    let mut table = std::mem::take(&mut scratch.table).unwrap_or_else(bytemuck::zeroed_box);
     let how = How {
         saturation: Saturation::new(tuning, postings),
         counting: tuning.given().relevance == Relevance::Count,
@@ -171,43 +188,55 @@ fn sweep<const RECENT: bool>(
         }
     }
     while let Some(first) = next_document::<RECENT>(postings, scratch) {
-        let mut pool = Pool { cells: &mut cells, touched: &mut touched, len: 0, first };
+        let mut pool = Pool { table: &mut table, len: 0, first };
         pour_all::<RECENT>(postings, &how, scratch, &mut pool);
-        let len = pool.len;
-        scratch.windows.push(Window { start: scratch.hits.len() as u32, first });
-        for &at in &touched[..len] {
-            let cell = std::mem::take(&mut cells[at as usize]);
-            if cell.relevance > 0.0 {
-                settle::<RECENT>(postings, scratch, first + at, cell, see);
+        let (len, start) = (pool.len, scratch.hits.len());
+        scratch.windows.push(Window { start: start as u32, first });
+        let Table { cells, touched } = &mut *table;
+        let hits = touched[..len].iter().map(|&at| {
+            let cell = std::mem::take(&mut cells[(at & MASK) as usize]);
+            Hit { key: (first + at) | (cell.mark & 2) << 30, relevance: cell.relevance }
+        });
+        scratch.hits.extend(hits);
+        finish::<RECENT>(postings, scratch, start);
+        let passes = |hit: Hit, floor: f32| {
+            gate.alpha * hit.relevance + gate.margin >= floor && hit.relevance > 0.0
+        };
+        // First all that may count, so that what is read of them comes from memory together.
+        let Scratch { hits, picked, floor, .. } = scratch;
+        picked.clear();
+        for hit in hits[start..].iter().filter(|hit| passes(**hit, *floor)) {
+            columns.fetch_hot(hit.node());
+            picked.push(*hit);
+        }
+        for at in 0..scratch.picked.len() {
+            let hit = scratch.picked[at];
+            if passes(hit, scratch.floor) {
+                see(scratch, hit);
             }
         }
     }
-    scratch.cells = cells;
-    scratch.touched = touched;
+    scratch.table = Some(table);
 }
 
-fn settle<const RECENT: bool>(
-    postings: &Postings,
-    scratch: &mut Scratch,
-    doc: u32,
-    cell: Cell,
-    see: &mut impl FnMut(&mut Scratch, u32, f32, bool),
-) {
-    let node = if RECENT {
-        match postings.document(doc) {
-            Some(node) => node,
-            None => return,
+/// From slots to nodes; what is about the one entity named weighs more.
+fn finish<const RECENT: bool>(postings: &Postings, scratch: &mut Scratch, start: usize) {
+    let Scratch { hits, favourites, favoured, .. } = scratch;
+    if RECENT {
+        for hit in &mut hits[start..] {
+            match postings.document(hit.key & !STRONG) {
+                Some(node) => hit.key = node | hit.key & STRONG,
+                None => *hit = Hit { key: 0, relevance: 0.0 },
+            }
         }
-    } else {
-        doc
-    };
-    let mut relevance = cell.relevance;
-    if !scratch.favourites.is_empty() && scratch.favoured[node as usize >> 6] >> (node & 63) & 1 == 1 {
-        relevance *= NAMED_ENTITY as f32;
     }
-    let strong = cell.mark & 2 != 0;
-    scratch.hits.push(Hit { key: node | if strong { STRONG } else { 0 }, relevance });
-    see(scratch, node, relevance, strong);
+    if !favourites.is_empty() {
+        for hit in &mut hits[start..] {
+            if favoured[(hit.key & !STRONG) as usize >> 6] >> (hit.key & 63) & 1 == 1 {
+                hit.relevance *= NAMED_ENTITY as f32;
+            }
+        }
+    }
 }
 
 /// The first document that is still to be read.
@@ -232,12 +261,7 @@ struct How {
     stale: bool,
 }
 
-fn pour_all<const RECENT: bool>(
-    postings: &Postings,
-    how: &How,
-    scratch: &mut Scratch,
-    pool: &mut Pool<'_>,
-) {
+fn pour_all<const RECENT: bool>(postings: &Postings, how: &How, scratch: &mut Scratch, pool: &mut Pool<'_>) {
     let Scratch { cursors, query, weights, .. } = scratch;
     let mut cursors = cursors.iter_mut();
     for (query_term, weights) in query.terms.iter().zip(weights.iter()) {
@@ -281,7 +305,8 @@ pub(crate) fn relevance(postings: &Postings, scratch: &mut Scratch, node: u32) -
     let at = windows.partition_point(|window| window.first <= place).checked_sub(1)?;
     let start = windows[at].start as usize;
     let end = scratch.windows.get(offset + at + 1).map_or(scratch.hits.len(), |next| next.start as usize);
-    scratch.hits[start..end].iter().find(|hit| hit.key & !STRONG == node).map(|hit| hit.relevance)
+    let found = |hit: &&Hit| hit.key & !STRONG == node && hit.relevance > 0.0;
+    scratch.hits[start..end].iter().find(found).map(|hit| hit.relevance)
 }
 
 /// Takes back what look-ups marked.

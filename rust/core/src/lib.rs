@@ -14,6 +14,7 @@ pub mod dictionary;
 pub mod digest;
 pub mod engine;
 pub mod error;
+mod fetch;
 pub mod filter;
 pub mod flat;
 pub mod forward;

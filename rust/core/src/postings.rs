@@ -463,7 +463,8 @@ impl Postings {
         }
         let (marks, forward) = (base.forward_offsets.items(), base.forward.items());
         let ends = (marks.first(), marks.last().map(|&end| end as usize));
-        if marks.len() != nodes as usize + 1 || ends != (Some(&0), Some(forward.len())) || !marks.is_sorted() {
+        if marks.len() != nodes as usize + 1 || ends != (Some(&0), Some(forward.len())) || !marks.is_sorted()
+        {
             return Err(Error::corrupt(
                 "forward_offsets",
                 "must have one item more than there are nodes, rise from 0 and end at the records' length",

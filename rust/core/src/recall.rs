@@ -11,9 +11,9 @@ use crate::codes::{ABOUT, SILENT_STATUSES, SUPERSEDED};
 use crate::columns::Hot;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::lexical;
+use crate::lexical::{self, Gate};
 use crate::limits::{KEPT, MAX_RESULTS};
-use crate::scratch::Scratch;
+use crate::scratch::{Hit, Scratch};
 use crate::select::{Candidate, Kept, Top};
 use crate::snapshot::Snapshot;
 use crate::spread::Spread;
@@ -165,45 +165,41 @@ impl<'a> Call<'a> {
 
     /// Takes a lexical hit in.
     #[inline]
-    fn weigh(&self, scratch: &mut Scratch, node: u32, relevance: f32, strong: bool) {
-        let most = f64::from(self.alpha * relevance + self.margin);
-        if most >= scratch.seeds.floor().min(scratch.results.floor()) {
-            self.examine(scratch, node, relevance, strong);
+    fn weigh(&self, scratch: &mut Scratch, hit: Hit) {
+        let hot = self.snapshot.columns.hot(hit.node());
+        let strength = self.strength(hit.node(), hot);
+        let full = self.combine(hit.relevance, strength);
+        if full >= scratch.floor {
+            self.keep(scratch, hit, hot, strength, full);
         }
     }
 
-    /// Takes a lexical hit in that may be among the best.
-    fn examine(&self, scratch: &mut Scratch, node: u32, relevance: f32, strong: bool) {
-        let (snapshot, columns) = (self.snapshot, &self.snapshot.columns);
-        let hot = columns.hot(node);
+    /// Takes a lexical hit in that may be among the best; `full` is its score if it is not superseded.
+    fn keep(&self, scratch: &mut Scratch, hit: Hit, hot: Hot, strength: f32, full: f32) {
+        let (snapshot, columns, node) = (self.snapshot, &self.snapshot.columns, hit.node());
         if self.filter.bars(columns, node, hot.meta) {
             return;
         }
-        let strength = self.strength(node, hot);
-        let full = self.combine(relevance, strength);
         let superseded = hot.meta.status() == SUPERSEDED;
         let combined = if superseded { full * self.rho } else { full };
-        let kept = Kept { combined, strength, relevance, node };
-        let seed = strong && SILENT_STATUSES >> hot.meta.status() & 1 == 0;
+        let kept = Kept { combined, strength, relevance: hit.relevance, node };
+        let seed = hit.is_strong() && SILENT_STATUSES >> hot.meta.status() & 1 == 0;
         let returned = self.filter.returns(columns, node, hot.meta, self.now);
         if scratch.twins && !(seed && returned) {
             scratch.twins = false;
             scratch.results.copy(&scratch.seeds);
         }
-        if scratch.twins {
+        if seed {
             scratch.seeds.push(snapshot, kept);
-        } else {
-            if seed {
-                scratch.seeds.push(snapshot, kept);
-            }
-            if returned {
-                scratch.results.push(snapshot, kept);
-            }
+        }
+        if returned && !scratch.twins {
+            scratch.results.push(snapshot, kept);
         }
         let floor = if scratch.twins { scratch.seeds.floor() } else { scratch.results.floor() };
         if superseded && self.lift && f64::from(full) >= floor {
             scratch.replaced.push((node, full));
         }
+        scratch.floor = scratch.seeds.floor().min(scratch.results.floor()) as f32;
     }
 
     /// Seeds and named entities become the sources of the spread.
@@ -236,7 +232,8 @@ impl<'a> Call<'a> {
         for &Kept { combined, strength, relevance, node } in results.items() {
             let activation = total.get(node);
             let key = f64::from(combined) + f64::from(activation);
-            let known = Candidate { key, lift: 0.0, node, relevance, strength, combined, activation, lexical: true };
+            let known =
+                Candidate { key, lift: 0.0, node, relevance, strength, combined, activation, lexical: true };
             finals.push(self.snapshot, known);
         }
         finals.trim(self.snapshot);
@@ -255,23 +252,33 @@ impl<'a> Call<'a> {
         // Hits that were dropped have at most this.
         let dropped = scratch.results.floor();
         let dropped = if dropped.is_finite() { dropped } else { 0.0 };
-        let columns = &self.snapshot.columns;
         let mut total = std::mem::take(&mut scratch.total);
+        // In f32 rounded down: a few more are looked at, none is missed.
+        let least = |scratch: &Scratch| ((scratch.finals.floor() - dropped) as f32).next_down();
+        let mut floor = least(scratch);
         total.drain(|node, activation| {
-            if activation == 0.0 || f64::from(activation) + dropped < scratch.finals.floor() {
-                return;
+            if activation >= floor && activation > 0.0 {
+                self.reach(scratch, node, activation);
+                floor = least(scratch);
             }
-            let hot = columns.hot(node);
-            if !self.filter.returns(columns, node, hot.meta, self.now) {
-                return;
-            }
-            let relevance = lexical::relevance(&self.snapshot.postings, scratch, node);
-            let candidate = self.candidate(node, hot, relevance, activation);
-            scratch.finals.push(self.snapshot, candidate);
         });
         scratch.total = total;
         scratch.unreduced.drain(|_, _| {});
         lexical::forget(scratch);
+    }
+
+    /// Considers one node that activation reached.
+    #[inline(never)]
+    fn reach(&self, scratch: &mut Scratch, node: u32, activation: f32) {
+        let relevance = lexical::relevance(&self.snapshot.postings, scratch, node);
+        if relevance.is_none() && f64::from(activation) < scratch.finals.floor() {
+            return;
+        }
+        let columns = &self.snapshot.columns;
+        let hot = columns.hot(node);
+        if self.filter.returns(columns, node, hot.meta, self.now) {
+            scratch.finals.push(self.snapshot, self.candidate(node, hot, relevance, activation));
+        }
     }
 
     fn report(&self, scratch: &mut Scratch, hits: &mut Hits) {
@@ -325,8 +332,10 @@ impl Snapshot {
         scratch.seeds.reset(if request.spread { limit } else { 0 });
         scratch.results.reset(if request.spread { 0 } else { limit });
         scratch.replaced.clear();
-        lexical::run(&self.postings, &request.tuning, scratch, |scratch, node, relevance, strong| {
-            call.weigh(scratch, node, relevance, strong);
+        scratch.floor = f32::NEG_INFINITY;
+        let gate = Gate { alpha: call.alpha, margin: call.margin };
+        lexical::run((&self.postings, &self.columns), &request.tuning, scratch, gate, |scratch, hit| {
+            call.weigh(scratch, hit);
         });
         if scratch.twins {
             scratch.results.copy(&scratch.seeds);
@@ -346,7 +355,13 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`crate::error::Error::UnknownNode`].
-    pub fn related(&self, nodes: &[u32], request: &Request, scratch: &mut Scratch, hits: &mut Hits) -> Result<()> {
+    pub fn related(
+        &self,
+        nodes: &[u32],
+        request: &Request,
+        scratch: &mut Scratch,
+        hits: &mut Hits,
+    ) -> Result<()> {
         hits.clear();
         for &node in nodes {
             self.known(node)?;

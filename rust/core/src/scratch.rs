@@ -5,8 +5,7 @@
 //! unwinds in between throws the scratch away. Does not know formulas. Cost: 24
 //! bytes per node and thread; nothing is allocated when warm.
 
-use crate::lexical::{Cell, Weights};
-use crate::limits::WINDOW;
+use crate::lexical::{STRONG, Table, Weights};
 use crate::query::Query;
 use crate::select::{Candidate, Kept, Top};
 use crate::spread::Stretch;
@@ -67,8 +66,9 @@ impl Ledger {
 
     /// Calls `see` with each node and its sum, and forgets them all.
     pub fn drain(&mut self, mut see: impl FnMut(u32, f32)) {
+        let sums = &mut self.sums[..];
         for &node in &self.list[..self.len] {
-            see(node, std::mem::take(&mut self.sums[node as usize]));
+            see(node, std::mem::take(&mut sums[node as usize]));
         }
         self.len = 0;
     }
@@ -101,6 +101,18 @@ pub(crate) struct Hit {
     pub relevance: f32,
 }
 
+impl Hit {
+    /// The proposition.
+    pub fn node(self) -> u32 {
+        self.key & !STRONG
+    }
+
+    /// Whether title or summary was hit.
+    pub fn is_strong(self) -> bool {
+        self.key & STRONG != 0
+    }
+}
+
 /// Where in the list of hits a window of documents starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
@@ -122,11 +134,13 @@ pub struct Scratch {
     pub(crate) sought: Vec<(u32, u32, f64)>,
     pub(crate) sought_tokens: usize,
     pub(crate) weights: Vec<Weights>,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) touched: Vec<u32>,
+    pub(crate) table: Option<Box<Table>>,
     pub(crate) cursors: Vec<usize>,
     pub(crate) hits: Vec<Hit>,
+    pub(crate) picked: Vec<Hit>,
     pub(crate) windows: Vec<Window>,
+    /// A hit whose combined score stays below this is not among the best.
+    pub(crate) floor: f32,
     /// Hits from here on are of recent documents.
     pub(crate) recent_from: usize,
     /// Hits as bits, once a look-up asked for them.
@@ -170,8 +184,6 @@ impl Scratch {
 
     /// Makes room for a memory of so many nodes.
     pub(crate) fn fit(&mut self, nodes: u32, relays: bool) {
-        self.cells.resize(WINDOW as usize, Cell::default());
-        self.touched.resize(WINDOW as usize + 1, 0);
         self.total.fit(nodes);
         self.hop.fit(nodes);
         if relays {

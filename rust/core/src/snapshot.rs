@@ -205,7 +205,11 @@ impl Snapshot {
     /// [`Error::Invalid`], [`Error::DuplicateId`], [`Error::Capacity`].
     pub fn add_node(&mut self, id: &str, node_type: u32, row: u32) -> Result<u32> {
         if node_type >= NODE_TYPES {
-            return Err(Error::invalid("type", node_type, format!("a node type from 0 to {}", NODE_TYPES - 1)));
+            return Err(Error::invalid(
+                "type",
+                node_type,
+                format!("a node type from 0 to {}", NODE_TYPES - 1),
+            ));
         }
         if let Some(node) = self.ids.find(id) {
             return Err(Error::DuplicateId { id: id.to_owned(), node });
@@ -413,7 +417,11 @@ impl Snapshot {
         self.known(from)?;
         self.known(to)?;
         if from == to {
-            return Err(Error::invalid("link", self.ids.get(from), "from one node to another, not to itself"));
+            return Err(Error::invalid(
+                "link",
+                self.ids.get(from),
+                "from one node to another, not to itself",
+            ));
         }
         if relation as usize >= RELATIONS {
             let rule = format!("a relation code from 0 to {}", RELATIONS - 1);

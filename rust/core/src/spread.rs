@@ -8,6 +8,7 @@
 //! edge that passes the threshold.
 
 use crate::codes::{PROPOSITION, SUPERSEDED};
+use crate::fetch;
 use crate::filter::Filter;
 use crate::graph::{Edge, Side};
 use crate::scratch::Scratch;
@@ -151,7 +152,11 @@ impl<'a> Spread<'a> {
         stretches.clear();
         // First all places, then all rows: the look-ups of places overlap.
         let both = self.tuning.given().direction == Direction::Both;
-        for &(node, energy) in senders {
+        for (at, &(node, energy)) in senders.iter().enumerate() {
+            if let Some(&(later, _)) = senders.get(at + 2 * AHEAD) {
+                graph.out.fetch_place(out_offsets, later);
+                self.snapshot.columns.fetch_degree(later);
+            }
             let power = if RECEIVER { energy } else { energy * self.damp(node) };
             if power * self.reach < self.theta {
                 continue;
@@ -166,7 +171,7 @@ impl<'a> Spread<'a> {
                 && !next.moved
             {
                 let edges = if next.back { into_edges } else { out_edges };
-                fetch(edges.get(next.start as usize..next.end as usize).unwrap_or(&[]));
+                fetch_row(edges.get(next.start as usize..next.end as usize).unwrap_or(&[]));
             }
             let Stretch { power, start, end, back, moved } = stretches[at];
             let (side, edges) = if back { (&graph.into, into_edges) } else { (&graph.out, out_edges) };
@@ -190,19 +195,16 @@ impl<'a> Spread<'a> {
         if SPECIAL {
             return self.pass_special::<RECEIVER, LAST, RELAY>(scratch, power, edges);
         }
-        let (conductance, theta, lam) = (&self.tuning.conductance, self.theta, self.lam);
+        let (conductance, theta) = (&self.tuning.conductance, self.theta);
+        let power = power * self.lam;
         let ledger = if LAST { &mut scratch.total } else { &mut scratch.hop };
         let mut entries = ledger.open();
         for edge in edges {
             let node = edge.node();
             let mut amount = power * (conductance[edge.relation() as usize] * edge.weight);
-            if RECEIVER {
-                if amount * lam < theta {
-                    continue;
-                }
+            if RECEIVER && amount >= theta {
                 amount *= self.damp(node);
             }
-            amount *= lam;
             if amount >= theta {
                 entries.add(node, amount);
             }
@@ -297,14 +299,6 @@ fn stretch(side: &Side, offsets: &[u32], node: u32, power: f32, back: bool) -> S
 
 /// Asks for a row's first cache lines.
 #[inline(always)]
-fn fetch(edges: &[Edge]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in edges.chunks(8).take(4) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint about an address within the slice; it cannot fault.
-        // Without it rows that are far apart wait for memory one by one.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = edges;
+fn fetch_row(edges: &[Edge]) {
+    edges.chunks(8).take(4).for_each(|line| fetch::line(&line[0]));
 }

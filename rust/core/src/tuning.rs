@@ -212,7 +212,8 @@ fn searched(weight: f64) -> f32 {
 
 fn damping(degree: u32, allowance: f64) -> f32 {
     let degree = f64::from(degree);
-    let log = if allowance == 0.0 { libm::log(1.0 + degree) } else { libm::log((degree / allowance).max(1.0)) };
+    let log =
+        if allowance == 0.0 { libm::log(1.0 + degree) } else { libm::log((degree / allowance).max(1.0)) };
     (1.0 / (1.0 + log)) as f32
 }
 

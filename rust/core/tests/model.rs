@@ -21,7 +21,19 @@ use proptest::prelude::*;
 use reference::{Ask, DAY, Model, Node, Row};
 
 const WORDS: [&str; 14] = [
-    "cats", "cat", "port", "ports", "the", "of", "red", "river", "rivers", "数据库", "端口", "snake_case", "v2.1",
+    "cats",
+    "cat",
+    "port",
+    "ports",
+    "the",
+    "of",
+    "red",
+    "river",
+    "rivers",
+    "数据库",
+    "端口",
+    "snake_case",
+    "v2.1",
     "ada",
 ];
 
@@ -99,7 +111,7 @@ impl World {
     ) -> Option<T> {
         let one = self.loose.write(&change);
         assert_eq!(one, self.tight.write(&change));
-        if self.step % 5 == 0 {
+        if self.step.is_multiple_of(5) {
             self.tight.compact().unwrap();
         }
         one.ok()
@@ -183,11 +195,11 @@ impl World {
         it.importance = u32::from(a / 4 % 4);
         it.status = [0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1, 3, 4, 5, 6][a as usize / 16 % 15];
         it.scope = u32::from(b % 3);
-        it.last_used = (b % 11 != 0).then(|| i64::from(b % 400) * DAY);
+        it.last_used = (!b.is_multiple_of(11)).then(|| i64::from(b % 400) * DAY);
         it.recorded_at = Some(i64::from(a % 50) * DAY);
         it.use_count = u32::from(b % 5);
-        it.valid_from = (a % 3 == 0).then(|| i64::from(b % 300) * DAY);
-        it.valid_to = (a % 5 == 0).then(|| i64::from(b % 300 + 100) * DAY);
+        it.valid_from = a.is_multiple_of(3).then(|| i64::from(b % 300) * DAY);
+        it.valid_to = a.is_multiple_of(5).then(|| i64::from(b % 300 + 100) * DAY);
         it.confidence = f64::from(b % 21) / 10.0 - 1.0;
         let change = Change {
             kind: Some(it.kind),

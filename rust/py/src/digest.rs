@@ -21,14 +21,18 @@ fn digest<'py>(
         }
     } else {
         let buffer = PyBuffer::<u8>::get(data)?;
-        let Some(cells) = buffer.as_slice(py) else {
+        if !buffer.is_c_contiguous() {
             return Err(pyo3::exceptions::PyBufferError::new_err(
                 "digest: the buffer is not contiguous; pass bytes or a contiguous memoryview",
             ));
+        }
+        let slice: &[u8] = if buffer.len_bytes() == 0 {
+            &[]
+        } else {
+            // SAFETY: the buffer is contiguous, not empty, and held for the whole call; callers
+            // never change bytes that they verify.
+            unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) }
         };
-        // SAFETY: ReadOnlyCell<u8> has the layout of u8; the buffer is held
-        // for the whole call, and callers never change bytes that they verify.
-        let slice = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<u8>(), cells.len()) };
         py.detach(|| doxa_core::digest::digest(&[slice], key.as_ref()))
     };
     Ok(PyBytes::new(py, &hash))

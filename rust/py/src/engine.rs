@@ -116,13 +116,16 @@ impl Engine {
     /// An engine from what `arrays()` gave, without rebuilding; the buffers must not change afterwards.
     #[staticmethod]
     #[pyo3(signature = (arrays, tuning, language="en"))]
-    fn load(py: Python<'_>, arrays: &Bound<'_, PyMapping>, tuning: &Tuning, language: &str) -> PyResult<Self> {
+    fn load(
+        py: Python<'_>,
+        arrays: &Bound<'_, PyMapping>,
+        tuning: &Tuning,
+        language: &str,
+    ) -> PyResult<Self> {
         buffers::release_dropped(py);
         let lent = buffers::lend(arrays)?;
         let tuning = tuning.inner.clone();
-        let loaded = detached(py, move || {
-            Snapshot::load(&lent, tuning, self::language(language)?)
-        });
+        let loaded = detached(py, move || Snapshot::load(&lent, tuning, self::language(language)?));
         buffers::release_dropped(py);
         Ok(Self { inner: Arc::new(engine::Engine::from_snapshot(loaded?, 0)) })
     }
@@ -197,7 +200,8 @@ impl Engine {
     ) -> PyResult<()> {
         let evidence: Vec<&str> = evidence.iter().map(String::as_str).collect();
         let text = Text { title, summary, body, id: id_text, date, evidence: &evidence };
-        let length = title.len() + summary.len() + body.len() + evidence.iter().map(|t| t.len()).sum::<usize>();
+        let length =
+            title.len() + summary.len() + body.len() + evidence.iter().map(|t| t.len()).sum::<usize>();
         let work = || self.inner.write(|snapshot, writer| snapshot.set_text(node, &text, writer));
         if length > DETACH_TEXT { detached(py, work) } else { guarded(py, work) }
     }
@@ -342,8 +346,9 @@ impl Engine {
         // interpreter.
         let curve = unsafe { std::mem::transmute::<usize, extern "C" fn(f64, i64, i64) -> f64>(address) };
         // A ctypes callback takes the interpreter lock itself, so it must be free.
-        let (nodes, strength) =
-            detached(py, move || Ok(snapshot.rescore_with(now, |days, uses, level| curve(days, uses, level))))?;
+        let (nodes, strength) = detached(py, move || {
+            Ok(snapshot.rescore_with(now, |days, uses, level| curve(days, uses, level)))
+        })?;
         Ok((PyArray1::from_vec(py, nodes), PyArray1::from_vec(py, strength)))
     }
 
@@ -448,7 +453,10 @@ impl Engine {
         let snapshot = self.snapshot();
         guarded(py, || {
             let found = with_scratch(|scratch| snapshot.candidates(statement, scopes, limit, scratch));
-            Ok(found.into_iter().map(|found| (found.node, found.kind != Match::Overlap, found.overlap)).collect())
+            Ok(found
+                .into_iter()
+                .map(|found| (found.node, found.kind != Match::Overlap, found.overlap))
+                .collect())
         })
     }
 

@@ -19,7 +19,9 @@ pub fn raise(py: Python<'_>, error: &Error) -> PyErr {
                 details.set_item("field", name)?;
                 details.set_item("value", value)?;
                 details.set_item("rule", rule)?;
-                class.call((error.to_string(),), Some(&details)).or_else(|_| class.call1((error.to_string(),)))
+                class
+                    .call((error.to_string(),), Some(&details))
+                    .or_else(|_| class.call1((error.to_string(),)))
             });
         }
         Error::UnknownNode { node, .. } => {
@@ -39,7 +41,8 @@ fn build<'py>(
     error: &Error,
     make: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyErr {
-    let made = py.import("doxa.errors").and_then(|errors| errors.getattr(name)).and_then(|class| make(&class));
+    let made =
+        py.import("doxa.errors").and_then(|errors| errors.getattr(name)).and_then(|class| make(&class));
     match made {
         Ok(value) => PyErr::from_value(value),
         Err(problem) => {

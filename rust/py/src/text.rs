@@ -22,11 +22,7 @@ fn read<'a>(py: Python<'_>, name: &'static str, value: &'a Bound<'_, PyString>) 
 }
 
 fn run<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    if bytes < DETACH_BYTES {
-        guarded(py, || Ok(work()))
-    } else {
-        detached(py, || Ok(work()))
-    }
+    if bytes < DETACH_BYTES { guarded(py, || Ok(work())) } else { detached(py, || Ok(work())) }
 }
 
 /// Return the primary terms of a text in order: what an index holds and a query asks for.
@@ -177,13 +173,9 @@ fn compare(
         }
     }
     let (a, b) = (read(py, "a", a)?, read(py, "b", b)?);
-    let thresholds = Thresholds {
-        same: same_threshold,
-        abstain: abstain_threshold,
-        abstain_cjk: abstain_threshold_cjk,
-    };
-    let (verdict, similarity, reason) =
-        run(py, a.len() + b.len(), || similar::compare(a, b, &thresholds))?;
+    let thresholds =
+        Thresholds { same: same_threshold, abstain: abstain_threshold, abstain_cjk: abstain_threshold_cjk };
+    let (verdict, similarity, reason) = run(py, a.len() + b.len(), || similar::compare(a, b, &thresholds))?;
     Ok((verdict.name(), similarity, reason))
 }
 

@@ -27,7 +27,9 @@ fn words_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
 /// case: there they are names or emphasis and may not come and go.
 pub fn emphasised(statement: &str) -> Vec<String> {
     let mut kept = Vec::new();
-    if !statement.bytes().any(|b| b.is_ascii_uppercase()) || !statement.bytes().any(|b| b.is_ascii_lowercase()) {
+    if !statement.bytes().any(|b| b.is_ascii_uppercase())
+        || !statement.bytes().any(|b| b.is_ascii_lowercase())
+    {
         return kept;
     }
     for (word, begins) in words_of(statement) {

@@ -92,7 +92,7 @@ impl Cutter<'_> {
                 .take_while(|&c| class(c) == Class::Mark)
                 .map(char::len_utf8)
                 .sum::<usize>();
-            let hash = xxh3_64(rest[..len].as_bytes());
+            let hash = xxh3_64(&rest.as_bytes()[..len]);
             self.units.push(Unit { hash, role: words::character(c), cjk: true });
             rest = &rest[len..];
         }
@@ -155,9 +155,8 @@ impl Cutter<'_> {
     /// `-5`, `5ms` as `5 ms`, `50%`; anything else is code.
     fn number_or_code(&mut self, token: &str) {
         let sign = token.strip_prefix(['-', '+', '~']).map_or(0, |_| 1);
-        let digits = token[sign..]
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .map_or(token.len(), |at| at + sign);
+        let digits =
+            token[sign..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(token.len(), |at| at + sign);
         let (number, unit) = token.split_at(digits);
         let counts = number[sign..].starts_with(|c: char| c.is_ascii_digit())
             && number.matches('.').count() < 2

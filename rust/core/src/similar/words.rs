@@ -14,13 +14,13 @@ pub fn english(word: &str) -> Role {
             Role::Function
         }
         "not" | "no" | "never" | "none" | "nobody" | "nothing" | "nowhere" | "neither" | "nor"
-        | "without" | "unless" | "except" | "hardly" | "barely" | "rarely" | "seldom" | "non"
-        | "lacks" | "lack" | "avoid" | "forbid" | "forbidden" | "prohibited" | "disable"
-        | "disabled" | "deny" | "denied" | "refuse" | "refused" => Role::Negation,
+        | "without" | "unless" | "except" | "hardly" | "barely" | "rarely" | "seldom" | "non" | "lacks"
+        | "lack" | "avoid" | "forbid" | "forbidden" | "prohibited" | "disable" | "disabled" | "deny"
+        | "denied" | "refuse" | "refused" => Role::Negation,
         "all" | "any" | "some" | "every" | "each" | "most" | "many" | "few" | "several" | "both"
-        | "either" | "always" | "usually" | "often" | "sometimes" | "only" | "may" | "might"
-        | "must" | "should" | "shall" | "can" | "could" | "will" | "would" | "need" | "needs"
-        | "more" | "less" | "least" => Role::Modal,
+        | "either" | "always" | "usually" | "often" | "sometimes" | "only" | "may" | "might" | "must"
+        | "should" | "shall" | "can" | "could" | "will" | "would" | "need" | "needs" | "more" | "less"
+        | "least" => Role::Modal,
         _ => Role::Content,
     }
 }

@@ -42,10 +42,7 @@ impl Class {
     #[inline]
     #[must_use]
     pub fn is_word(self) -> bool {
-        matches!(
-            self,
-            Self::Letter | Self::Upper | Self::Digit | Self::Mark | Self::Underscore
-        )
+        matches!(self, Self::Letter | Self::Upper | Self::Digit | Self::Mark | Self::Underscore)
     }
 
     /// True for letters of spaced scripts.
@@ -58,8 +55,7 @@ impl Class {
 
 const CATEGORIES: CodePointMapDataBorrowed<'static, GeneralCategory> =
     CodePointMapData::<GeneralCategory>::new();
-const PICTOGRAPHS: CodePointSetDataBorrowed<'static> =
-    CodePointSetData::new::<ExtendedPictographic>();
+const PICTOGRAPHS: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<ExtendedPictographic>();
 
 const ASCII: [Class; 128] = ascii_table();
 

@@ -37,8 +37,9 @@ impl Parts {
         self.ranges.clear();
         let bytes = text.as_bytes();
         let mut segment = start;
-        for at in start..=end {
-            if at == end || is_strong(bytes[at]) {
+        let strong = bytes[start..end].iter().map(|&byte| is_strong(byte));
+        for (at, cut) in (start..=end).zip(strong.chain([true])) {
+            if cut {
                 if segment < at {
                     self.segment(text, segment, at, (start, end));
                 }
@@ -92,11 +93,7 @@ impl Parts {
             return;
         }
         let shape = Shape::of(text, start, end);
-        let kind = if shape.digits == 0 {
-            PartKind::Word
-        } else {
-            PartKind::Code
-        };
+        let kind = if shape.digits == 0 { PartKind::Word } else { PartKind::Code };
         self.push((start, end), kind, chunk);
         if shape.apostrophe {
             self.contraction(text, start, end);
@@ -141,11 +138,8 @@ impl Parts {
     /// `v3.11.7` gives `v3`, `3.11.7`, `3.11`; `python3.11` also `python`; `3.14` nothing.
     fn version(&mut self, text: &str, start: usize, end: usize) {
         let bytes = text.as_bytes();
-        let number = (start..end)
-            .find(|&at| bytes[at].is_ascii_digit())
-            .unwrap_or(end);
-        let dots: smallvec::SmallVec<[usize; 4]> =
-            (number..end).filter(|&at| bytes[at] == b'.').collect();
+        let number = (start..end).find(|&at| bytes[at].is_ascii_digit()).unwrap_or(end);
+        let dots: smallvec::SmallVec<[usize; 4]> = (number..end).filter(|&at| bytes[at] == b'.').collect();
         let Some(&first) = dots.first() else { return };
         if number > start {
             if text[start..number].chars().nth(1).is_some() {
@@ -188,11 +182,7 @@ impl Parts {
     fn camel_piece(&mut self, text: &str, start: usize, end: usize) {
         if text[start..end].chars().nth(1).is_some() {
             let digits = text[start..end].bytes().any(|b| b.is_ascii_digit());
-            let kind = if digits {
-                PartKind::Code
-            } else {
-                PartKind::Word
-            };
+            let kind = if digits { PartKind::Code } else { PartKind::Word };
             self.push((start, end), kind, (0, 0));
         }
     }
@@ -208,10 +198,7 @@ impl Parts {
             }
             at += len;
         }
-        for (range, digits) in [
-            ((start, at), first == Some(true)),
-            ((at, end), first == Some(false)),
-        ] {
+        for (range, digits) in [((start, at), first == Some(true)), ((at, end), first == Some(false))] {
             if digits {
                 self.push(range, PartKind::Code, (0, 0));
             } else if text[range.0..range.1].chars().nth(1).is_some() {
@@ -223,10 +210,7 @@ impl Parts {
 
 /// Separators that cut a path, an address or a key and its value.
 fn is_strong(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'/' | b'\\' | b':' | b'@' | b'&' | b'=' | b'?' | b'%' | b'~' | b'$'
-    )
+    matches!(byte, b'/' | b'\\' | b':' | b'@' | b'&' | b'=' | b'?' | b'%' | b'~' | b'$')
 }
 
 /// Separators inside a name. A dot between digits belongs to the number.
@@ -294,14 +278,8 @@ struct Shape {
 
 impl Shape {
     fn of(text: &str, start: usize, end: usize) -> Self {
-        let mut shape = Self {
-            digits: 0,
-            dots: 0,
-            transitions: 0,
-            humps: false,
-            apostrophe: false,
-            commas: false,
-        };
+        let mut shape =
+            Self { digits: 0, dots: 0, transitions: 0, humps: false, apostrophe: false, commas: false };
         let mut before = None;
         let mut at = start;
         while let Some((class, len)) = class_at(text, at).filter(|_| at < end) {

@@ -65,6 +65,8 @@ struct Form {
     out: String,
     gap: bool,
     after_cjk: bool,
+    /// The last character is a star that stands free.
+    after_star: bool,
     /// Something of this line is in `out`.
     line: bool,
 }
@@ -75,6 +77,7 @@ impl Form {
             out: String::with_capacity(capacity),
             gap: false,
             after_cjk: false,
+            after_star: false,
             line: false,
         }
     }
@@ -97,6 +100,11 @@ impl Form {
                 }
                 digits = Digits::default();
                 let after = chars.peek().map_or(Side::Gap, |&(_, c)| side(c));
+                if run_of_stars(&text[at..end]) && !(before.is_word() && after.is_word()) {
+                    self.star(text, at, end);
+                    before = Side::Gap;
+                    continue;
+                }
                 if before == Side::Gap && self.after_cjk {
                     // The gap will vanish, since it is next to CJK.
                     before = Side::Cjk;
@@ -124,10 +132,11 @@ impl Form {
 
     /// Adds a character that stays.
     fn push(&mut self, c: char, cjk: bool) {
-        if self.gap && !self.out.is_empty() && !cjk && !self.after_cjk {
+        if self.gap && !self.out.is_empty() && !self.after_cjk && (!cjk || self.after_star) {
             self.out.push(' ');
         }
         self.gap = false;
+        self.after_star = false;
         self.after_cjk = cjk;
         self.line = true;
         self.out.push(c);
@@ -151,13 +160,25 @@ impl Form {
         }
     }
 
+    /// A star that touches something is emphasis or a bullet, and goes. One that stands
+    /// free within a line is an operator, and keeps its spaces, even next to CJK.
+    fn star(&mut self, text: &str, at: usize, end: usize) {
+        let blank = |c: Option<char>| c.is_none_or(|c| class(c) == Class::Space);
+        let free = blank(text[..at].chars().next_back()) && blank(text[end..].chars().next());
+        if free && self.line && end - at < 4 {
+            self.gap = true;
+            self.after_cjk = false;
+            self.push_all(&text[at..end]);
+            self.after_star = true;
+        }
+        self.gap = true;
+    }
+
     /// A run of ASCII signs between `before` and `after`: keeps what means something.
     fn signs(&mut self, run: &str, before: Side, after: Side, rest: &str) {
         let kept = match (before, after) {
             (a, b) if a.is_word() && b.is_word() => between_words(run, a, b),
-            (Side::Letter | Side::Digit, _) => {
-                run.trim_end_matches(['.', '!', '?', ':', '-', '*', '~'])
-            }
+            (Side::Letter | Side::Digit, _) => run.trim_end_matches(['.', '!', '?', ':', '-', '*', '~']),
             (_, Side::Letter | Side::Digit) => before_word(run, before, after),
             _ => self.free(run, rest),
         };
@@ -188,6 +209,10 @@ impl Form {
     }
 }
 
+fn run_of_stars(run: &str) -> bool {
+    run.bytes().all(|b| b == b'*')
+}
+
 /// Signs between two words or numbers.
 fn between_words(run: &str, before: Side, after: Side) -> &str {
     let digits = before == Side::Digit && after == Side::Digit;
@@ -205,7 +230,7 @@ fn before_word(run: &str, before: Side, after: Side) -> &str {
     let bytes = run.as_bytes();
     let same = bytes.iter().all(|b| *b == bytes[0]);
     let prose = match bytes[0] {
-        b'*' | b'?' | b':' => same,
+        b'?' | b':' => same,
         b'.' => same && run.len() > 1,
         b'-' => same && run.len() > 2,
         b'!' => before == Side::Cjk || (same && run.len() > 1),
@@ -227,8 +252,25 @@ fn side(c: char) -> Side {
 fn is_sign(c: char) -> bool {
     matches!(
         c,
-        '.' | '-' | '/' | '\\' | ':' | '@' | '&' | '=' | '+' | '*' | '#' | '?' | '%' | '~' | '$'
-            | '<' | '>' | '!' | '|' | '^'
+        '.' | '-'
+            | '/'
+            | '\\'
+            | ':'
+            | '@'
+            | '&'
+            | '='
+            | '+'
+            | '*'
+            | '#'
+            | '?'
+            | '%'
+            | '~'
+            | '$'
+            | '<'
+            | '>'
+            | '!'
+            | '|'
+            | '^'
     )
 }
 
@@ -258,11 +300,7 @@ impl Digits {
 
     /// True where the comma before `rest` groups thousands; it is then dropped.
     fn group_follows(&mut self, rest: &str) -> bool {
-        let head = if self.grouped {
-            self.run == 3
-        } else {
-            (1..=3).contains(&self.run) && !self.broken
-        };
+        let head = if self.grouped { self.run == 3 } else { (1..=3).contains(&self.run) && !self.broken };
         let digits = rest.bytes().take(4).take_while(u8::is_ascii_digit).count();
         let tail = rest.as_bytes().get(3).copied();
         let ends = digits == 3 && tail.is_none_or(|b| !b.is_ascii_alphabetic());
@@ -293,6 +331,8 @@ mod tests {
             ("Ｆｕｌｌ　ｗｉｄｔｈ", "full width"),
             ("Cafe\u{301}", "CAFÉ"),
             ("**bold** and `code`", "bold and code"),
+            ("**加粗**的字", "加粗的字"),
+            ("see **“bold”** words", "see bold words"),
             ("- a bullet", "a bullet"),
             ("# Heading", "heading"),
             ("1,000 rows", "1000 rows"),
@@ -327,6 +367,8 @@ mod tests {
             ("$5", "5"),
             ("€5", "$5"),
             ("5 - 3", "5 3"),
+            ("2 * 3", "2 3"),
+            ("乘 * 除", "乘除"),
             ("10⁵", "105"),
             ("1½", "11/2"),
             ("*.py", "py"),

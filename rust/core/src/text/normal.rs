@@ -22,13 +22,13 @@ pub fn is_settled(text: &str) -> bool {
     while at < bytes.len() {
         at += match bytes[at] {
             0..=0x7f => 1,
-            0xc3 if bytes[at + 1] >= 0x80 => 2,                    // U+00C0..00FF
-            0xd0 => 2,                                             // U+0400..043F
-            0xd1 if bytes[at + 1] < 0xa0 => 2,                     // U+0440..045F
-            0xe4 if bytes[at + 1] >= 0xb8 => 3,                    // U+4E00..4FFF
-            0xe5..=0xe9 => 3,                                      // U+5000..9FFF
-            0xea if bytes[at + 1] >= 0xb0 => 3,                    // U+AC00..AFFF
-            0xeb | 0xec => 3,                                      // U+B000..CFFF
+            0xc3 if bytes[at + 1] >= 0x80 => 2, // U+00C0..00FF
+            0xd0 => 2,                          // U+0400..043F
+            0xd1 if bytes[at + 1] < 0xa0 => 2,  // U+0440..045F
+            0xe4 if bytes[at + 1] >= 0xb8 => 3, // U+4E00..4FFF
+            0xe5..=0xe9 => 3,                   // U+5000..9FFF
+            0xea if bytes[at + 1] >= 0xb0 => 3, // U+AC00..AFFF
+            0xeb | 0xec => 3,                   // U+B000..CFFF
             0xe3 if bytes[at + 1] == 0x81 && bytes[at + 2] > 0x80 => 3, // U+3041..307F
             0xe3 if bytes[at + 1] == 0x83 && bytes[at + 2] < 0xbb => 3, // U+30C0..30FA
             0xe3 if bytes[at + 1] == 0x80 && matches!(bytes[at + 2], 0x81 | 0x82) => 3,
@@ -89,9 +89,7 @@ fn filter(text: &str, to: &mut String) {
             if c == '\u{200b}' {
                 to.push(' ');
                 before = ' ';
-            } else if (c == '\u{200d}' || is_tag(c))
-                && (class(before) == Class::Emoji || is_tag(before))
-            {
+            } else if (c == '\u{200d}' || is_tag(c)) && (class(before) == Class::Emoji || is_tag(before)) {
                 to.push(c);
                 before = c;
             }

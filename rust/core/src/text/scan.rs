@@ -6,20 +6,12 @@ use super::compound::PartKind;
 use super::{Language, TermKind, Terms, function_words};
 
 /// Operators that are terms wherever they stand.
-const OPERATORS: [&str; 17] = [
-    "!=", "!==", "&&", "+=", "-=", "->", ":=", "<-", "<=", "<>", "==", "===", "=>", "=~", ">=",
-    "|>", "||",
-];
+const OPERATORS: [&str; 17] =
+    ["!=", "!==", "&&", "+=", "-=", "->", ":=", "<-", "<=", "<>", "==", "===", "=>", "=~", ">=", "|>", "||"];
 
 /// Adds the terms of `text`, which is ASCII or prepared, to `to`.
 pub fn scan(text: &str, language: Language, to: &mut Terms) {
-    let mut scanner = Scanner {
-        text,
-        bytes: text.as_bytes(),
-        language,
-        to,
-        word_end: usize::MAX,
-    };
+    let mut scanner = Scanner { text, bytes: text.as_bytes(), language, to, word_end: usize::MAX };
     let mut at = 0;
     while let Some((class, len)) = class_at(text, at) {
         at = match class {
@@ -129,9 +121,7 @@ impl Scanner<'_> {
         if contraction {
             to.flag_english();
         }
-        let only_letters = self.text[start..end]
-            .bytes()
-            .all(|b| b.is_ascii_alphabetic() || b == b'\'');
+        let only_letters = self.text[start..end].bytes().all(|b| b.is_ascii_alphabetic() || b == b'\'');
         if only_letters {
             to.stem_last(self.language);
         }
@@ -142,11 +132,10 @@ impl Scanner<'_> {
                     for piece in self.text[from..till].split(['.', ',']) {
                         // Only the commas of a grouped number go; its decimal point stays.
                         super::fold_onto(piece, &mut to.bytes, &mut to.scratch);
-                        let dot = from + (piece.as_ptr() as usize
-                            - self.text[from..till].as_ptr() as usize)
+                        let dot = from
+                            + (piece.as_ptr() as usize - self.text[from..till].as_ptr() as usize)
                             + piece.len();
-                        if kind == PartKind::Grouped && self.bytes.get(dot) == Some(&b'.') && dot < till
-                        {
+                        if kind == PartKind::Grouped && self.bytes.get(dot) == Some(&b'.') && dot < till {
                             to.bytes.push('.');
                         }
                     }
@@ -240,9 +229,9 @@ impl Scanner<'_> {
         let before = self.bytes[at - 1];
         let len = if rest.starts_with(b"++") && before.is_ascii_alphabetic() {
             2
-        } else if rest.starts_with(b"#") && at - word == 1 && before.is_ascii_alphabetic() {
-            1
-        } else if rest.starts_with(b"%") && before.is_ascii_digit() {
+        } else if rest.starts_with(b"#") && at - word == 1 && before.is_ascii_alphabetic()
+            || rest.starts_with(b"%") && before.is_ascii_digit()
+        {
             1
         } else {
             return at;
@@ -375,10 +364,7 @@ impl Scanner<'_> {
             && self.text.len() > run.len()
             && bytes.iter().all(|b| *b == bytes[0])
             && matches!(bytes[0], b'#' | b'*' | b'+' | b'>' | b'=' | b'~');
-        let before = self.text[..start]
-            .chars()
-            .next_back()
-            .map_or(Class::Space, super::class);
+        let before = self.text[..start].chars().next_back().map_or(Class::Space, super::class);
         !structural && spaced(before) && spaced(self.class(start + run.len()))
     }
 }
@@ -396,16 +382,46 @@ impl Terms {
 fn is_connector(byte: u8) -> bool {
     matches!(
         byte,
-        b'.' | b'-' | b'/' | b'\\' | b':' | b'@' | b'&' | b'=' | b'+' | b'\'' | b',' | b'#' | b'?'
-            | b'%' | b'~' | b'$'
+        b'.' | b'-'
+            | b'/'
+            | b'\\'
+            | b':'
+            | b'@'
+            | b'&'
+            | b'='
+            | b'+'
+            | b'\''
+            | b','
+            | b'#'
+            | b'?'
+            | b'%'
+            | b'~'
+            | b'$'
     )
 }
 
 fn is_operator(byte: u8) -> bool {
     matches!(
         byte,
-        b'+' | b'-' | b'*' | b'/' | b'=' | b'<' | b'>' | b'!' | b'&' | b'|' | b'^' | b'~' | b'%'
-            | b'@' | b'#' | b'$' | b'?' | b':' | b'\\' | b'.'
+        b'+' | b'-'
+            | b'*'
+            | b'/'
+            | b'='
+            | b'<'
+            | b'>'
+            | b'!'
+            | b'&'
+            | b'|'
+            | b'^'
+            | b'~'
+            | b'%'
+            | b'@'
+            | b'#'
+            | b'$'
+            | b'?'
+            | b':'
+            | b'\\'
+            | b'.'
     )
 }
 

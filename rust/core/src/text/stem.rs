@@ -72,12 +72,7 @@ impl Stemmer {
         let word = word.strip_prefix(b"'").unwrap_or(word);
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word);
-        let mut this = Self {
-            letters,
-            len: word.len(),
-            r1: 0,
-            r2: 0,
-        };
+        let mut this = Self { letters, len: word.len(), r1: 0, r2: 0 };
         this.mark_consonant_y();
         this.mark_regions();
         this
@@ -91,7 +86,13 @@ impl Stemmer {
         self.step_1a();
         if !matches!(
             self.text(),
-            b"inning" | b"outing" | b"canning" | b"herring" | b"earring" | b"proceed" | b"exceed"
+            b"inning"
+                | b"outing"
+                | b"canning"
+                | b"herring"
+                | b"earring"
+                | b"proceed"
+                | b"exceed"
                 | b"succeed"
         ) {
             self.step_1b();
@@ -218,9 +219,7 @@ impl Stemmer {
 
     /// What step 1b does after it has cut a suffix off.
     fn mend(&mut self) {
-        let doubles: [&[u8]; 9] = [
-            b"bb", b"dd", b"ff", b"gg", b"mm", b"nn", b"pp", b"rr", b"tt",
-        ];
+        let doubles: [&[u8]; 9] = [b"bb", b"dd", b"ff", b"gg", b"mm", b"nn", b"pp", b"rr", b"tt"];
         if self.ends(b"at") || self.ends(b"bl") || self.ends(b"iz") {
             self.replace(b"", b"e");
         } else if doubles.iter().any(|d| self.ends(d)) {
@@ -356,9 +355,7 @@ mod tests {
     }
 
     fn reference(word: &str) -> String {
-        rust_stemmers::Stemmer::create(rust_stemmers::Algorithm::English)
-            .stem(word)
-            .into_owned()
+        rust_stemmers::Stemmer::create(rust_stemmers::Algorithm::English).stem(word).into_owned()
     }
 
     #[test]

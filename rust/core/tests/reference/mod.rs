@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doxa_core::codes::{ABOUT, DEFAULT_STATUSES, ENTITY, PROPOSITION, QUARANTINED, RETIRED, SUPERSEDED, SUPERSEDES};
+use doxa_core::codes::{
+    ABOUT, DEFAULT_STATUSES, ENTITY, PROPOSITION, QUARANTINED, RETIRED, SUPERSEDED, SUPERSEDES,
+};
 use doxa_core::text::{Language, TermKind, Terms};
 use doxa_core::tuning::{Constants, Damp, Direction, Relevance};
 
@@ -185,14 +187,8 @@ impl Model {
         let documents = self.documents();
         let given = &ask.given;
         let counting = given.relevance == Relevance::Count;
-        let weights = [
-            given.w_title,
-            given.w_summary,
-            given.w_body,
-            given.w_title,
-            given.w_summary,
-            given.w_body,
-        ];
+        let weights =
+            [given.w_title, given.w_summary, given.w_body, given.w_title, given.w_summary, given.w_body];
         // Distinct terms of the query: (count as word, count as stem, function word).
         let mut asked: BTreeMap<String, (u32, u32, bool, bool)> = BTreeMap::new();
         for (term, kind, function) in self.cut(query) {
@@ -245,7 +241,8 @@ impl Model {
                         let worth = if counting {
                             weights[field]
                         } else {
-                            let mean_length = if having[field] > 0.0 { total[field] / having[field] } else { 1.0 };
+                            let mean_length =
+                                if having[field] > 0.0 { total[field] / having[field] } else { 1.0 };
                             let norm = 1.0 - given.b + given.b * length as f64 / mean_length;
                             let sat = tf * (given.k1 + 1.0) / (tf + given.k1 * norm);
                             weights[field] * sat * if stem || only_stem { 0.5 } else { 1.0 }
@@ -302,7 +299,8 @@ impl Model {
         let mut edges: Vec<(u32, u32, f64)> = Vec::new();
         for &(from, to, relation, weight) in &self.links {
             let (a, b) = if relation == ABOUT { (to, from) } else { (from, to) };
-            let conductance = f64::from(given.conductance[relation as usize] as f32) * f64::from(weight as f32);
+            let conductance =
+                f64::from(given.conductance[relation as usize] as f32) * f64::from(weight as f32);
             edges.push((a, b, conductance));
             if given.direction == Direction::Both {
                 edges.push((b, a, conductance));
@@ -393,8 +391,11 @@ impl Model {
         };
         let superseded = |node: u32| self.nodes[node as usize].status == SUPERSEDED;
         let combined = |node: u32| full(node) * if superseded(node) { given.rho } else { 1.0 };
-        let mut seeds: Vec<u32> =
-            hits.iter().filter(|(node, hit)| hit.1 && !self.silent(**node, ask)).map(|(&node, _)| node).collect();
+        let mut seeds: Vec<u32> = hits
+            .iter()
+            .filter(|(node, hit)| hit.1 && !self.silent(**node, ask))
+            .map(|(&node, _)| node)
+            .collect();
         seeds.sort_by(|&a, &b| combined(b).total_cmp(&combined(a)));
         if let Some(&next) = seeds.get(given.max_seeds)
             && given.max_seeds > 0
