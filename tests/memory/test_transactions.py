@@ -44,7 +44,9 @@ def test_own_writes_are_seen_inside_and_nowhere_else_before_the_end(tmp_path: Pa
             assert mem.get("old").status == "superseded"
             assert mem.recall("cache").ids[0] == "new"
             assert mem.beliefs.resolve("redis").id == "Redis"
-            assert elsewhere(lambda: ("new" in mem, mem.get("old").body, mem.recall("cache").ids)) == (False, "", [])
+            assert elsewhere(
+                lambda: ("new" in mem, mem.get("old").body, mem.recall("cache").ids)
+            ) == (False, "", [])
             assert "new" not in other
             with pytest.raises(doxa.DuplicateFound):
                 mem.remember("the cache is redis")
@@ -61,7 +63,9 @@ def test_an_aborted_transaction_leaves_nothing(tmp_path: Path) -> None:
         mem.remember("The port is 8080", id="old", scope={"env": "prod"})
         before, size = shown(mem), mem.stats()["journal_bytes"]
         with pytest.raises(Abort), mem.transaction():
-            mem.remember("The cache is Redis", id="new", scope={"env": "dev"}, about="Redis", evidence="seen")
+            mem.remember(
+                "The cache is Redis", id="new", scope={"env": "dev"}, about="Redis", evidence="seen"
+            )
             mem.rewrite("old", title="gone", expected_rev=1)
             mem.link("new", "old", "supersedes")
             mem.set_params(doxa.Params(hops=1))
@@ -86,7 +90,9 @@ def test_a_step_that_fails_leaves_the_rest_of_its_transaction(tmp_path: Path) ->
             with pytest.raises(doxa.NotFound):
                 mem.remember("beta", id="b", about="Ada", context="here", links=["nowhere"])
             with pytest.raises(doxa.InvalidValue):
-                mem.remember("gamma", id="c", context="session", evidence="said", links=[("a", "about")])
+                mem.remember(
+                    "gamma", id="c", context="session", evidence="said", links=[("a", "about")]
+                )
             mem.remember("delta", id="d", links=["a"])
         truth = shown(mem)
         assert [p.id for p in mem] == ["a", "d"]
@@ -133,7 +139,10 @@ def test_a_transaction_is_refused_where_another_handle_changed_what_it_relied_on
         mem.remember("first of all", id="p")
         mem.remember("second to none", id="q", links=[])
         mem.link("p", "q")
-        with pytest.raises(doxa.TransactionConflict, match="Nothing was written"), mem.transaction():
+        with (
+            pytest.raises(doxa.TransactionConflict, match="Nothing was written"),
+            mem.transaction(),
+        ):
             mem.remember("written beside it", id="beside")
             mine(mem)
             theirs(other)
@@ -157,6 +166,28 @@ def test_changes_that_do_not_meet_are_both_kept(tmp_path: Path) -> None:
         assert mem.get("p").rev == 3
         assert list(mem) == list(other)
         assert [p.id for p in mem] == ["p", "a", "b"]
+
+
+def test_what_other_threads_commit_meanwhile_is_not_seen_inside(tmp_path: Path) -> None:
+    with doxa.open(tmp_path / "s", seed_norms=False) as mem:
+        mem.remember("alpha", id="p")
+        with mem.transaction():
+            mem.remember("beta", id="b")
+            elsewhere(lambda: mem.remember("gamma", id="c", about="Redis"))
+            elsewhere(lambda: mem.append("p", "theirs"))
+            elsewhere(lambda: mem.rewrite("p", title="omega", expected_rev=2))
+            assert (mem.get("p").title, mem.get("p").rev) == ("alpha", 1)
+            assert [p.id for p in mem] == ["p", "b"]
+            assert "c" not in mem
+            assert mem.beliefs.resolve("redis").id is None
+            mem.remember("delta", id="d", about="Redis")
+            assert [p.id for p in mem] == ["p", "b", "d"]
+        assert [p.id for p in mem] == ["p", "c", "b", "d"]
+        assert mem.to_arrow("entities").num_rows == 1
+        assert mem.recall("delta", about="Redis").ids == ["d"]
+        truth = list(mem)
+    with doxa.open(tmp_path / "s") as mem:
+        assert list(mem) == truth
 
 
 def test_transactions_do_not_nest_and_an_empty_one_writes_nothing(tmp_path: Path) -> None:

@@ -19,8 +19,12 @@ def mem() -> doxa.Memory:
 
 def test_a_stale_revision_carries_the_current_text_and_changes_nothing(mem: doxa.Memory) -> None:
     read = mem.remember("Always squash commits")
-    mem.rewrite(read.id, title="Squash commits on release branches", expected_rev=read.rev, by="bob")
-    with pytest.raises(doxa.StaleRevision, match=r"expected_rev: 1 .* is 2: .*Read it again") as stale:
+    mem.rewrite(
+        read.id, title="Squash commits on release branches", expected_rev=read.rev, by="bob"
+    )
+    with pytest.raises(
+        doxa.StaleRevision, match=r"expected_rev: 1 .* is 2: .*Read it again"
+    ) as stale:
         mem.rewrite(read.id, title="Never squash", expected_rev=read.rev)
     current = stale.value.current
     assert (current.title, current.rev) == ("Squash commits on release branches", 2)
@@ -35,7 +39,10 @@ def test_notes_are_signed_and_dated_and_nothing_is_overwritten(mem: doxa.Memory)
     mem.append(p.id, "confirmed", by="ada", at=NOW)
     mem.append(p.id, "第二条", by="bob", at=NOW)
     body = mem.get(p.id).body
-    assert body == "As agreed.\n\n[2026-06-01T00:00:00Z ada] confirmed\n\n[2026-06-01T00:00:00Z bob] 第二条"
+    assert (
+        body
+        == "As agreed.\n\n[2026-06-01T00:00:00Z ada] confirmed\n\n[2026-06-01T00:00:00Z bob] 第二条"
+    )
     assert mem.recall("confirmed").ids == [p.id]
 
 
@@ -108,7 +115,12 @@ def test_supersession_has_no_cycles_and_ends_of_the_right_kind(mem: doxa.Memory)
     with pytest.raises(doxa.InvalidValue, match="not linked to itself"):
         mem.link(a, a)
     mem.beliefs.entity("Ada")
-    for link in ((a, "Ada", "supersedes"), ("Ada", a, "about"), (a, b, "about"), ("Ada", a, "supports")):
+    for link in (
+        (a, "Ada", "supersedes"),
+        ("Ada", a, "about"),
+        (a, b, "about"),
+        ("Ada", a, "supports"),
+    ):
         with pytest.raises(doxa.InvalidValue, match=link[2]):
             mem.link(*link)
     assert mem.get(c).superseded_by == (b,)
@@ -151,7 +163,12 @@ def test_only_two_grounds_retire_and_what_is_retired_can_come_back(mem: doxa.Mem
     p = mem.remember("The staging host is s1", id="p")
     q = mem.remember("Tests run on the staging host", id="q", links=["p"])
     truth = mem.recall("staging host", now=NOW).ids
-    for ground, given in (("unused", {}), ("falsified", {}), ("scene_gone", {}), ("scene_gone", {"reason": " "})):
+    for ground, given in (
+        ("unused", {}),
+        ("falsified", {}),
+        ("scene_gone", {}),
+        ("scene_gone", {"reason": " "}),
+    ):
         with pytest.raises(doxa.InvalidValue):
             mem.upkeep.retire(p.id, ground, **given)
     mem.upkeep.retire(p.id, "falsified", evidence="s1 does not answer")
@@ -224,7 +241,9 @@ def test_a_read_only_handle_reads_and_writes_nothing(tmp_path: Path) -> None:
                 write()
         with pytest.raises(doxa.StoreReadOnly), mem.transaction():
             pass
-    assert files == {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+    assert files == {
+        path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()
+    }
     with pytest.raises(doxa.StoreClosed):
         mem.recall("alpha")
 
@@ -233,7 +252,9 @@ def test_a_confidence_is_met_by_its_own_value(mem: doxa.Memory) -> None:
     for number in range(11):
         value = number / 10
         mem.remember(f"norm{number}", kind="norm", confidence=value, id=f"n{number}")
-        assert mem.recall(f"norm{number}", min_confidence=value, spread=False).ids == [f"n{number}"], value
+        assert mem.recall(f"norm{number}", min_confidence=value, spread=False).ids == [
+            f"n{number}"
+        ], value
 
 
 def test_a_name_that_another_node_has_as_its_id_makes_no_entity(mem: doxa.Memory) -> None:

@@ -199,9 +199,8 @@ fn sweep<const RECENT: bool>(
         });
         scratch.hits.extend(hits);
         finish::<RECENT>(postings, scratch, start);
-        let passes = |hit: Hit, floor: f32| {
-            gate.alpha * hit.relevance + gate.margin >= floor && hit.relevance > 0.0
-        };
+        let passes =
+            |hit: Hit, floor: f32| gate.alpha * hit.relevance + gate.margin >= floor && hit.relevance > 0.0;
         // First all that may count, so that what is read of them comes from memory together.
         let Scratch { hits, picked, floor, .. } = scratch;
         picked.clear();

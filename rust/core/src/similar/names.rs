@@ -18,12 +18,14 @@ fn words_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
                 return None;
             }
             let first = begins;
-            begins = piece.ends_with(['.', '!', '?', ':']);
+            // The point of Dr. or St. ends no sentence.
+            let title = word.len() <= 3 && word.starts_with(|c: char| c.is_ascii_uppercase());
+            begins = piece.ends_with(['.', '!', '?', ':']) && !title;
             Some((word, first))
         })
 }
 
-/// Small words that the statement writes in capitals amid words that are not, in lower
+/// Small words that the statement writes with a capital that no sentence begins, in lower
 /// case: there they are names or emphasis and may not come and go.
 pub fn emphasised(statement: &str) -> Vec<String> {
     let mut kept = Vec::new();
@@ -33,8 +35,10 @@ pub fn emphasised(statement: &str) -> Vec<String> {
         return kept;
     }
     for (word, begins) in words_of(statement) {
+        // At the start of a sentence a capital says nothing, unless all letters have one.
         let large = word.len() <= 6 && word.bytes().all(|b| b.is_ascii_uppercase());
-        if !large || (begins && word.len() == 1) {
+        let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+        if !capital || (begins && (!large || word.len() == 1)) {
             continue;
         }
         let small = word.to_ascii_lowercase();
@@ -62,6 +66,7 @@ mod tests {
     fn a_small_word_in_capitals_is_kept() {
         assert_eq!(emphasised("Use Plan A for the rollout"), ["a"]);
         assert_eq!(emphasised("red AND green"), ["and"]);
+        assert_eq!(emphasised("Ask Dr. An about it"), ["an"]);
         assert!(emphasised("A plan. A rollout").is_empty());
         assert!(emphasised("THE PLAN IS A GOOD ONE").is_empty());
     }

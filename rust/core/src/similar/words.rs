@@ -25,11 +25,11 @@ pub fn english(word: &str) -> Role {
     }
 }
 
-/// Role of a character of an unspaced script.
+/// Role of a character of an unspaced script. Particles only: other characters that are
+/// function words by themselves stand in names too (李得胜, 和平).
 pub fn character(c: char) -> Role {
     match c {
-        '的' | '了' | '地' | '得' | '之' | '呢' | '啊' | '呀' | '吧' | '哦' | '嘛' | '是' | '和' | '与'
-        | '及' | '这' | '請' | '请' => Role::Function,
+        '的' | '了' | '呢' | '啊' | '呀' | '吧' | '哦' | '嘛' | '是' => Role::Function,
         '不' | '没' | '沒' | '无' | '無' | '未' | '非' | '勿' | '别' | '別' | '莫' | '否' | '禁' | '免'
         | '拒' => Role::Negation,
         '必' | '须' | '應' | '应' | '该' | '可' | '能' | '会' | '都' | '全' | '每' | '各' | '仅' | '只'

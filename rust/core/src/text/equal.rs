@@ -123,6 +123,10 @@ impl Form {
                 Class::Mark if self.out.is_empty() || self.gap => self.gap = true,
                 Class::Mark => self.out.push(c),
                 Class::Symbol if is_bullet(c) && !self.line => self.gap = true,
+                Class::Punct if is_empty_pair(&text[at..], before) => {
+                    chars.next();
+                    self.push_all(&text[at..at + 2]);
+                }
                 Class::Punct => self.punctuation(c, before, chars.peek().map(|&(_, c)| c)),
                 _ => self.push(c, kind == Class::Cjk),
             }
@@ -209,6 +213,16 @@ impl Form {
     }
 }
 
+/// `[]`, `{}`, `""`: brackets around nothing are a value. After a word `()` is a call.
+fn is_empty_pair(text: &str, before: Side) -> bool {
+    match text.as_bytes() {
+        [b'[', b']', ..] | [b'{', b'}', ..] => true,
+        [b'(', b')', ..] => !before.is_word(),
+        [b'"', b'"', rest @ ..] => before == Side::Gap && !rest.starts_with(b"\""),
+        _ => false,
+    }
+}
+
 fn run_of_stars(run: &str) -> bool {
     run.bytes().all(|b| b == b'*')
 }
@@ -227,6 +241,10 @@ fn between_words(run: &str, before: Side, after: Side) -> &str {
 
 /// Signs before a word, after a gap or CJK: `.net`, `-5`, `--force`, `*.py`, `!x`.
 fn before_word(run: &str, before: Side, after: Side) -> &str {
+    let run = match run.trim_start_matches([':', '?']) {
+        "" => run,
+        rest => rest,
+    };
     let bytes = run.as_bytes();
     let same = bytes.iter().all(|b| *b == bytes[0]);
     let prose = match bytes[0] {
@@ -338,6 +356,8 @@ mod tests {
             ("1,000 rows", "1000 rows"),
             ("it’s", "it's"),
             ("Note: this", "note this"),
+            ("call foo() now", "call foo now"),
+            ("温度：-5", "温度 -5"),
             ("Really?! Yes", "really yes"),
         ] {
             assert!(equal(a, b), "{a:?} {b:?}: {:?} {:?}", normalize(a), normalize(b));
@@ -368,6 +388,10 @@ mod tests {
             ("€5", "$5"),
             ("5 - 3", "5 3"),
             ("2 * 3", "2 3"),
+            ("gives [] then", "gives {} then"),
+            ("gives () then", "gives then"),
+            ("is \"\" now", "is now"),
+            ("int[] x", "int x"),
             ("乘 * 除", "乘除"),
             ("10⁵", "105"),
             ("1½", "11/2"),
@@ -387,7 +411,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn normalising_twice_changes_nothing(text in "[a-cA-C0-9 .,:;!?'\"()*#@&=+~<>|%$^_/\\\\\\-\n的北，。！·–½²☃●]{0,24}") {
+        fn normalising_twice_changes_nothing(text in "[a-cA-C0-9 .,:;!?'\"()\\[\\]{}*#@&=+~<>|%$^_/\\\\\\-\n的北，。！·–½²☃●]{0,24}") {
             let once = normalize(&text);
             prop_assert_eq!(normalize(&once), once);
         }
