@@ -195,7 +195,7 @@ class Workload:
 
     def query_texts(self) -> list[str]:
         """Queries as strings."""
-        return texts(self.queries).to_pylist()
+        return list(texts(self.queries).to_pylist())
 
     def links_by_source(self) -> Iterator[tuple[int, IntArray]]:
         """Yield (source, its targets) for each source that has links."""
@@ -225,7 +225,7 @@ def word(rank: int) -> str:
     >>> word(0), word(17)
     ('zbbbb', 'zbbcb')
     """
-    return word_table(rank + 1)[rank].tobytes().decode("ascii")
+    return bytes(word_table(rank + 1)[rank]).decode("ascii")
 
 
 def texts(ranks: IntArray) -> pa.StringArray:

@@ -199,18 +199,17 @@ class Graph:
         return {link.b for link in self.links if link.relation == "about" and link.a == node_id}
 
     def heads(self, node_id: str) -> list[str]:
-        """Standing ends of the chain of what superseded a node, by id."""
-        found, seen, waiting = set(), {node_id}, [node_id]
+        """What stands in the chain of what superseded a node, by id."""
+        seen, waiting = {node_id}, [node_id]
         while waiting:
             current = waiting.pop()
             newer = {
                 link.a for link in self.links if link.relation == "supersedes" and link.b == current
             }
-            if not newer and current != node_id and self.by_id[current].status in STANDING:
-                found.add(current)
             waiting.extend(newer - seen)
             seen |= newer
-        return sorted(found)
+        seen.discard(node_id)
+        return sorted(name for name in seen if self.by_id[name].status in STANDING)
 
 
 class Document:
@@ -276,19 +275,23 @@ def relevance_by_count(document: Document, words: Iterable[str], params: Any) ->
 
 
 def query_weights(graph: Graph, query: str) -> dict[tuple[str, bool], float]:
-    """Weight of each query term, words and stems apart: 1 + ln tf, function words less."""
-    counts: Counter[tuple[str, bool]] = Counter()
-    for word in graph.cut(query):
-        counts[word, False] += 1
-        if graph.stem is not None and graph.stem(word) != word:
-            counts[graph.stem(word), True] += 1
-    plain = {graph.stem(word) for word in graph.function_words} if graph.stem else set()
+    """Weight of each query term: 1 + ln tf, function words less.
+
+    A stem that also stands in the query as a word is that word alone.
+    """
+    words = Counter(graph.cut(query))
+    stems: Counter[str] = Counter()
+    plain = set(graph.function_words)
+    if graph.stem is not None:
+        for word, count in words.items():
+            if graph.stem(word) not in words:
+                stems[graph.stem(word)] += count
+        plain |= {graph.stem(word) for word in graph.function_words}
     weights = {}
-    for (term, is_stem), count in counts.items():
-        weight = 1 + math.log(count)
-        if term in graph.function_words or (is_stem and term in plain):
-            weight *= FUNCTION_WORD_SHARE
-        weights[term, is_stem] = weight
+    for is_stem, counts in ((False, words), (True, stems)):
+        for term, count in counts.items():
+            weak = term in (plain if is_stem else graph.function_words)
+            weights[term, is_stem] = (1 + math.log(count)) * (FUNCTION_WORD_SHARE if weak else 1)
     return weights
 
 
@@ -369,9 +372,10 @@ def flat_match(graph: Graph, query: str, params: Any) -> dict[str, float]:
 
 def spread(
     graph: Graph, energy: Mapping[str, float], params: Any, filters: Filters
-) -> dict[str, float]:
-    """Activation of every proposition after all hops, from the energies of the seeds."""
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Activation of every proposition after all hops, and what superseded ones miss by rho."""
     activation: dict[str, float] = defaultdict(float)
+    unreduced: dict[str, float] = defaultdict(float)
     frontier = dict(energy)
     for _ in range(params.hops):
         arrived: dict[str, float] = defaultdict(float)
@@ -380,32 +384,47 @@ def spread(
         for source, amount in sending.items():
             for target, add in _adds(graph, source, amount, params, filters):
                 if graph.by_id[target].type == "proposition":
-                    arrived[target] += add
+                    _arrive(graph, target, add, params, arrived, unreduced)
                 else:
                     relays[target] = relays.get(target, 0.0) + add
         for source, amount in relays.items():
             for target, add in _adds(graph, source, amount, params, filters):
                 if graph.by_id[target].type == "proposition":
-                    arrived[target] += add
+                    _arrive(graph, target, add, params, arrived, unreduced)
         for target, amount in arrived.items():
             activation[target] += amount
         frontier = dict(arrived)
-    return dict(activation)
+    return dict(activation), dict(unreduced)
 
 
 def _adds(
     graph: Graph, source: str, amount: float, params: Any, filters: Filters
 ) -> Iterable[tuple[str, float]]:
+    """What each link carries away from a node, rho aside, where it reaches the threshold."""
     for target, conductance in graph.flow(source, params):
         node = graph.by_id[target]
         damper = source if params.damp == "sender" else target
         add = amount * conductance * hub_damp(graph.degree(damper, params), params.damp_allowance)
         if node.type == "proposition":
             add *= params.lam
-        if node.status == "superseded":
-            add *= params.rho
         if not is_barred(node, filters) and add >= params.theta and add > 0:
             yield target, add
+
+
+def _arrive(
+    graph: Graph,
+    target: str,
+    add: float,
+    params: Any,
+    arrived: dict[str, float],
+    unreduced: dict[str, float],
+) -> None:
+    """Take in what reaches a proposition; what is superseded gets rho of it, or nothing."""
+    if graph.by_id[target].status == "superseded":
+        unreduced[target] += add
+        add *= params.rho
+    if add >= params.theta and add > 0:
+        arrived[target] += add
 
 
 def seed_energies(
@@ -416,7 +435,11 @@ def seed_energies(
     params: Any,
     filters: Filters,
 ) -> dict[str, float]:
-    """Energy of the best ``max_seeds`` hits in title or summary, and of the entities named."""
+    """Energy of the best ``max_seeds`` hits in title or summary, and of the entities named.
+
+    Where nothing seeds, an entity named has the energy of the best hit, and where nothing hits
+    that of one term in a title.
+    """
     candidates = [
         node_id
         for node_id in combined
@@ -424,13 +447,16 @@ def seed_energies(
         and not is_barred(graph.by_id[node_id], filters)
     ]
     candidates.sort(key=lambda node_id: _order(graph, node_id, combined[node_id], now, params))
-    candidates = candidates[: params.max_seeds]
-    if not candidates:
-        return {}
-    best = combined[candidates[0]]
+    hits = [
+        amount
+        for node_id, amount in combined.items()
+        if is_returned(graph, graph.by_id[node_id], filters)
+    ]
+    fallback = max(hits, default=params.alpha * params.w_title)
+    best = combined[candidates[0]] if candidates else fallback
     energy = {
         node_id: combined[node_id] * (combined[node_id] / best) ** params.seed_power
-        for node_id in candidates
+        for node_id in candidates[: params.max_seeds]
         if combined[node_id] > 0
     }
     energy.update(dict.fromkeys(graph.named(query), best))
@@ -501,7 +527,7 @@ def recall(
         for node_id, amount in full.items()
     }
     energy = seed_energies(graph, combined, query, now, params, filters) if use_spread else {}
-    activation = spread(graph, energy, params, filters)
+    activation, unreduced = spread(graph, energy, params, filters)
     scores = {
         node_id: combined.get(node_id, 0.0) + activation.get(node_id, 0.0)
         for node_id in {**combined, **activation}
@@ -509,7 +535,7 @@ def recall(
     }
     lifted: dict[str, float] = {}
     if params.lift_successor and not history:
-        lifted = succession(graph, scores, full, activation, params, filters)
+        lifted = succession(graph, scores, full, unreduced, filters)
     hits = [
         Hit(
             node_id,
@@ -530,17 +556,16 @@ def succession(
     graph: Graph,
     scores: Mapping[str, float],
     full: Mapping[str, float],
-    activation: Mapping[str, float],
-    params: Any,
+    unreduced: Mapping[str, float],
     filters: Filters,
 ) -> dict[str, float]:
     """What lifts each standing head to the score that its superseded hit has without rho."""
     lifts: dict[str, float] = {}
-    for node_id in scores:
-        if graph.by_id[node_id].status != "superseded":
+    for node_id in {**full, **unreduced}:
+        node = graph.by_id[node_id]
+        if node.status != "superseded" or is_barred(node, filters):
             continue
-        undone = activation.get(node_id, 0.0) / params.rho if params.rho > 0 else 0.0
-        target = full.get(node_id, 0.0) + undone
+        target = full.get(node_id, 0.0) + unreduced.get(node_id, 0.0)
         for head in graph.heads(node_id):
             gap = target - scores.get(head, 0.0)
             if gap > 0 and is_returned(graph, graph.by_id[head], filters):

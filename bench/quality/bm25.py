@@ -28,7 +28,8 @@ class BM25:
 
     def rank(self, query: str, k: int, leave_out: str = "") -> list[str]:
         """Return the ids of the best ``k`` texts."""
-        n, scores = len(self._lengths), Counter[str]()
+        n = len(self._lengths)
+        scores: dict[str, float] = defaultdict(float)
         for term in set(doxa.terms(query)):
             held = self._postings.get(term, [])
             idf = math.log(1 + (n - len(held) + 0.5) / (len(held) + 0.5))

@@ -226,7 +226,7 @@ def assert_same(world: World, truth: dict[str, Any], when: str) -> None:
 
 
 @settings(
-    max_examples=int(os.environ.get("DOXA_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("DOXA_EXAMPLES", "25")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +32,8 @@ T = TypeVar("T")
 Work = Callable[["Stage"], T]
 
 _ID_COUNTER_BITS: Final = 12
+#: Tells the handles of one process apart.
+_HANDLES: Final = itertools.count(1)
 _ID_TIME_BITS: Final = 48
 
 
@@ -50,8 +53,9 @@ class Stage:
 
     def __init__(self, live: Live) -> None:
         self.live = live
-        self.state = self._fork()
-        self.version = live.version
+        with live.lock:  # version and state belong together
+            self.version = live.version
+            self.state = self._fork()
         self.rows: list[Row] = []
         self.works: list[tuple[Work[Any], Any]] = []
         self.commit: Commit | None = None
@@ -136,7 +140,9 @@ class Live:
         self.channel = channel
         self.lock_timeout = lock_timeout
         self.version = 0
-        self._lock = threading.RLock()
+        #: held while the state changes; never while a caller's code runs in a transaction
+        self.lock = threading.RLock()
+        self._number = next(_HANDLES) if any(store.store_id) else 0
         self._staged: contextvars.ContextVar[Stage | None] = contextvars.ContextVar(
             "doxa_stage", default=None
         )
@@ -155,11 +161,11 @@ class Live:
 
     def refresh(self) -> None:
         """Fold what other processes appended, unless a writer of this one is at it."""
-        if self.store.poll() and self._lock.acquire(blocking=False):
+        if self.store.poll() and self.lock.acquire(blocking=False):
             try:
                 self._catch_up()
             finally:
-                self._lock.release()
+                self.lock.release()
 
     def _catch_up(self) -> None:
         fork: State | None = None
@@ -173,7 +179,7 @@ class Live:
 
     def begin(self) -> None:
         """Fold what the journal holds behind the checkpoint."""
-        with self._lock:
+        with self.lock:
             self._catch_up()
 
     def _publish(self, fork: State) -> None:
@@ -256,7 +262,7 @@ class Live:
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with self._lock, self.store.lock(self.lock_timeout):
+        with self.lock, self.store.lock(self.lock_timeout):
             self._catch_up()
             yield
 
@@ -281,7 +287,7 @@ class Live:
         stage = self._staged.get()
         if stage is not None:
             return stage.run(work)
-        with self._lock:
+        with self.lock:
             stage = Stage(self)
             result = stage.run(work)
             if stage.rows:
@@ -323,6 +329,10 @@ class Live:
         """Commit uses that ride, checkpoint where it pays, close the store."""
         if self.store.closed:
             return
+        with self.lock:
+            self._close()
+
+    def _close(self) -> None:
         try:
             if self.store.riding and self.store.writable:
                 with self._exclusive():
@@ -338,11 +348,11 @@ class Live:
         Its other bits are a digest of the store's id, the position in the history, this
         handle's counter and process, and ``salt``: nothing is drawn at random.
         """
-        with self._lock:
+        with self.lock:
             self._drawn += 1
             drawn = self._drawn
         process = self.store.process
-        seed = f"{self.state.commit_seq}\0{drawn}\0{process}\0{self.agent}\0{salt}"
+        seed = f"{self.state.commit_seq}\0{drawn}\0{process}\0{self._number}\0{self.agent}\0{salt}"
         bits = int.from_bytes(
             _core.digest(self.store.store_id + seed.encode("utf-8", "surrogatepass"))[:8], "big"
         )

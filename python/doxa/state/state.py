@@ -8,6 +8,7 @@ a commit's rows to a fork and :meth:`State.adopt` publishes it. Does no I/O.
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -41,6 +42,8 @@ from doxa.state.records import (
 from doxa.state.tables import Layered, Table
 from doxa.store import Row
 
+#: Scopes are shared by all forks of a state; two threads may stage at once.
+_SCOPES: Final = threading.Lock()
 __all__ = ["PROPOSITION", "State", "name_key"]
 
 PROPOSITION, EVIDENCE, EVENT, ENTITY, CONTEXT = range(len(NODE_TYPES))
@@ -172,9 +175,10 @@ class State:
         """Return the code of a scope, giving it one if it is new."""
         code = self._scope_code.get(scope)
         if code is None:
-            code = len(self.scopes)
-            self.scopes.append(scope)
-            self._scope_code[scope] = code
+            with _SCOPES:
+                code = self._scope_code.setdefault(scope, len(self.scopes))
+                if code == len(self.scopes):
+                    self.scopes.append(scope)
         return code
 
     def entities_named(self, name: str) -> tuple[str, ...]:

@@ -189,7 +189,7 @@ class Table(Generic[R]):
 
     def _current(self, segment: Segment[R], start: int) -> pa.RecordBatch:
         end = start + segment.length
-        changed = sorted(row for row in self._recent if start <= row < end)
+        changed = sorted(row for row in list(self._recent) if start <= row < end)
         whole = segment.batch
         if not changed:
             return whole

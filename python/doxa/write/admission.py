@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from doxa import _core
-from doxa.errors import AlreadyExists, DuplicateFound, NotFound, shorten
+from doxa.errors import AlreadyExists, DuplicateFound, InvalidValue, NotFound, shorten
 from doxa.model import Receipt
 from doxa.scope import Scope
 from doxa.state.live import Live, Stage
@@ -105,6 +105,18 @@ class Admission:
                 raise AlreadyExists(
                     f"evidence.id: {shorten(item.id)} is taken; evidence never changes", id=item.id
                 )
+        new = [item.id for item in self.draft.evidence if item.id and item.text]
+        if len(new) != len(set(new)):
+            raise InvalidValue("evidence.id", new, "each piece of evidence has an id of its own")
+        for name in self.draft.about:
+            bearers = state.entities_named(name)
+            if state.entity(name) is None and len(bearers) > 1:
+                rule = f"several entities bear this name ({', '.join(bearers)}): give the id"
+                raise InvalidValue("about", name, rule)
+            if state.entity(name) is None and (
+                name == self.id or state.engine.node(name) is not None
+            ):
+                raise InvalidValue("about", name, "this id belongs to something that is no entity")
         for link in self.draft.links:
             if link.target != self.id:
                 check_link(state, None, link.target, link.relation)

@@ -123,7 +123,7 @@ impl Form {
                 Class::Mark if self.out.is_empty() || self.gap => self.gap = true,
                 Class::Mark => self.out.push(c),
                 Class::Symbol if is_bullet(c) && !self.line => self.gap = true,
-                Class::Punct if is_empty_pair(&text[at..], before) => {
+                Class::Punct if is_empty_pair(&text[at..], before) && !text[..at].ends_with('"') => {
                     chars.next();
                     self.push_all(&text[at..at + 2]);
                 }
@@ -218,7 +218,7 @@ fn is_empty_pair(text: &str, before: Side) -> bool {
     match text.as_bytes() {
         [b'[', b']', ..] | [b'{', b'}', ..] => true,
         [b'(', b')', ..] => !before.is_word(),
-        [b'"', b'"', rest @ ..] => before == Side::Gap && !rest.starts_with(b"\""),
+        [b'"', b'"', rest @ ..] => !before.is_word() && !rest.starts_with(b"\""),
         _ => false,
     }
 }
@@ -248,7 +248,7 @@ fn before_word(run: &str, before: Side, after: Side) -> &str {
     let bytes = run.as_bytes();
     let same = bytes.iter().all(|b| *b == bytes[0]);
     let prose = match bytes[0] {
-        b'?' | b':' => same,
+        b'*' | b'?' | b':' => same,
         b'.' => same && run.len() > 1,
         b'-' => same && run.len() > 2,
         b'!' => before == Side::Cjk || (same && run.len() > 1),
@@ -356,6 +356,7 @@ mod tests {
             ("1,000 rows", "1000 rows"),
             ("it’s", "it's"),
             ("Note: this", "note this"),
+            ("\"\"\"doc\"\"\" text", "doc text"),
             ("call foo() now", "call foo now"),
             ("温度：-5", "温度 -5"),
             ("Really?! Yes", "really yes"),
@@ -408,7 +409,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 20000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn normalising_twice_changes_nothing(text in "[a-cA-C0-9 .,:;!?'\"()\\[\\]{}*#@&=+~<>|%$^_/\\\\\\-\n的北，。！·–½²☃●]{0,24}") {
