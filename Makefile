@@ -10,7 +10,7 @@ SOURCES := $(shell find rust/core/src rust/py/src -name '*.rs') Cargo.toml Cargo
            rust/core/Cargo.toml rust/py/Cargo.toml pyproject.toml
 
 .DEFAULT_GOAL := test
-.PHONY: help setup demo test test-rust test-python check format bench bench-quick quality crash fuzz clean
+.PHONY: help setup demo test test-rust test-python check format bench bench-quick clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
