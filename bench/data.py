@@ -366,4 +366,5 @@ def hotness(work: Workload, setting: Setting = PLAIN) -> FloatArray:
     base = np.array(_BASE)[work.importance]
     half_life = np.array(_HALF_LIFE_DAYS)[work.importance]
     recency = setting.w_t * np.exp(-work.last_used_days / half_life)
-    return base + recency + setting.w_u * np.log1p(work.use_count)
+    total: FloatArray = base + recency + setting.w_u * np.log1p(work.use_count)
+    return total

@@ -59,6 +59,12 @@ FILES: dict[str, list[dict[str, Any]]] = {
             "gold_propositions": ["c/1"],
         },
         {"conv": "c", "category_name": "temporal", "question": "When?", "gold_propositions": []},
+        {
+            "conv": "c",
+            "category_name": "adversarial",
+            "question": "What honey does Ann paint?",
+            "gold_propositions": [],
+        },
     ],
     "multihop/musique_passages.jsonl": [
         {"id": "m1", "title": "Kestrel", "text": "Kestrel was built by Orla Finch."},
@@ -118,6 +124,9 @@ def test_every_set_is_measured(data: Path, capsys: pytest.CaptureFixture[str]) -
     rows, skipped = quality.run(data, list(quality.SETS))
     assert skipped == []
     assert {row["default"] for row in rows if row["measure"].startswith("recall")} == {1.0}
+    curve = [row for row in rows if "misled" in row]
+    assert curve[0]["answerable"] == 1.0
+    assert [row["misled"] for row in curve] == sorted((r["misled"] for r in curve), reverse=True)
 
 
 def test_what_is_absent_is_named_and_skipped(

@@ -87,6 +87,8 @@ def failures(rows: Iterable[Row]) -> list[str]:
     """Return in words where the default is worse than BM25, or than what a row asks for."""
     out = []
     for row in rows:
+        if "default" not in row:
+            continue
         what = f"{row['set']}, {row['measure']}: default {row['default']:.3f}"
         if row.get("least") is not None and row["default"] < row["least"]:
             out.append(f"{what}, at least {row['least']} is asked for")

@@ -100,14 +100,16 @@ def _counted(ranks: I32, n: int, field: int) -> I64:
     keys = np.sort((ranks.astype(np.int64) * n + docs).ravel())
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     counts = np.diff(np.append(first, keys.size)).clip(max=_MOST_OF_ONE_WORD)
-    return keys[first] * 64 + field * 32 + counts
+    packed: I64 = keys[first] * 64 + field * 32 + counts
+    return packed
 
 
 def _term_weights(n: int, holders: I64, setting: Setting) -> F32:
     if setting.relevance == "count":
         return np.ones(holders.size, dtype=np.float32)
     idf = np.log(1 + (n - holders + 0.5) / (holders + 0.5))
-    return (idf / idf[holders > 0].mean()).astype(np.float32)
+    weights: F32 = (idf / idf[holders > 0].mean()).astype(np.float32)
+    return weights
 
 
 def _rows(work: Workload, direction: str) -> tuple[I64, I32]:

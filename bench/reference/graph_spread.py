@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse
 
 from bench.reference.arrays import Arrays
@@ -35,14 +36,18 @@ def scipy_spread(
 ) -> dict[int, float]:
     """Spread by slicing the rows of the frontier out of a sparse matrix."""
     setting = arrays.setting
-    nodes = np.fromiter(energy.keys(), dtype=np.int64)
-    amounts = np.fromiter(energy.values(), dtype=np.float64)
-    total = np.zeros(arrays.n)
+    nodes: npt.NDArray[np.integer] = np.fromiter(energy.keys(), dtype=np.int64)
+    amounts: npt.NDArray[np.float64] = np.fromiter(energy.values(), dtype=np.float64)
+    total: npt.NDArray[np.float64] = np.zeros(arrays.n)
     for _ in range(setting.hops):
         rows = matrix[nodes]
-        adds = rows.data * np.repeat(amounts * setting.lam, np.diff(rows.indptr))
+        adds: npt.NDArray[np.float64] = rows.data * np.repeat(
+            amounts * setting.lam, np.diff(rows.indptr)
+        )
         kept = adds >= setting.theta
-        arrived = np.bincount(rows.indices[kept], weights=adds[kept], minlength=arrays.n)
+        arrived: npt.NDArray[np.float64] = np.bincount(
+            rows.indices[kept], weights=adds[kept], minlength=arrays.n
+        )
         total += arrived
         nodes = np.flatnonzero(arrived)
         amounts = arrived[nodes]

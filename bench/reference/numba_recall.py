@@ -66,7 +66,7 @@ class NumbaRecall:
         first = self._shape[3]
         return self._rows[first : first + found].copy(), self._scores[first : first + found].copy()
 
-    def spread(self, rows: I32, energies: F32) -> Answer:
+    def spread(self, rows: npt.NDArray[np.uint32], energies: F32) -> Answer:
         """Return (rows, activation) of all that the given seeds reach, in the order reached."""
         seeds = len(rows)
         self._scores[:seeds], self._rows[:seeds] = energies, rows
