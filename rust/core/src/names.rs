@@ -75,9 +75,11 @@ impl Names {
             return;
         }
         found.clear();
-        for start in 0..whole(terms).count() {
+        let mut rest = whole(terms);
+        let mut start = 0;
+        loop {
             let mut sequence = SEED;
-            for (length, word) in whole(terms).skip(start).take(MAX_NAME_TERMS).enumerate() {
+            for (length, word) in rest.clone().take(MAX_NAME_TERMS).enumerate() {
                 sequence = extend(sequence, word);
                 let values = self.by_sequence.get(sequence);
                 if values.is_empty() {
@@ -86,13 +88,19 @@ impl Names {
                 let entities = values.iter().take_while(|&&value| value & PREFIX == 0);
                 found.extend(entities.map(|&entity| (start, start + length + 1, entity)));
             }
+            if rest.next().is_none() {
+                break;
+            }
+            start += 1;
         }
-        let inside = |a: &(usize, usize, u32), b: &(usize, usize, u32)| {
-            b.0 <= a.0 && a.1 <= b.1 && (b.1 - b.0) > (a.1 - a.0)
-        };
-        for name in found.iter() {
-            if !found.iter().any(|other| inside(name, other)) {
-                out.push(name.2);
+        // By rising start, the longer first: a name lies within another one exactly where an
+        // earlier one of another extent reaches as far.
+        found.sort_unstable_by_key(|&(start, end, entity)| (start, usize::MAX - end, entity));
+        let (mut reach, mut last) = (0, (usize::MAX, 0));
+        for &(start, end, entity) in found.iter() {
+            if end > reach || (start, end) == last {
+                out.push(entity);
+                (reach, last) = (end, (start, end));
             }
         }
         out.sort_unstable();
@@ -135,7 +143,7 @@ impl Names {
 }
 
 /// The terms of which names are sequences: no parts, no stems.
-fn whole(terms: &Terms) -> impl Iterator<Item = &str> {
+fn whole(terms: &Terms) -> impl Iterator<Item = &str> + Clone {
     terms.iter().filter(|(_, kind, _)| *kind == TermKind::Whole).map(|(term, _, _)| term)
 }
 
@@ -148,6 +156,13 @@ mod tests {
         terms.analyze(query, Language::English);
         names.find(&terms, &mut found, &mut out);
         out
+    }
+
+    #[test]
+    fn a_long_query_is_read_in_linear_time() {
+        let (mut names, mut terms) = (Names::default(), Terms::new());
+        names.set(1, &["数据"], Language::English, &mut terms);
+        assert_eq!(find(&names, &"数据".repeat(200_000)), [1]);
     }
 
     #[test]

@@ -24,7 +24,8 @@ use compound::Parts;
 use normal::fold_onto;
 
 /// Names the pipeline and the Unicode version of its tables. Another id means
-/// re-indexing; terms of two pipelines are never mixed.
+/// re-indexing; terms of two pipelines are never mixed. It stands for the normal form and
+/// the gate's fingerprints too, so a change to either needs another id once stores exist.
 pub const PIPELINE_ID: &str = "t1-u18";
 
 /// A term longer than this many bytes is kept as its beginning and a hash of the whole.
@@ -114,7 +115,7 @@ impl Terms {
 
     /// The terms in text order with their kind and whether they are function words:
     /// a whole before its parts, a word before its stem.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, TermKind, bool)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, TermKind, bool)> + Clone {
         self.entries.iter().map(|entry| {
             let end = entry.start + entry.len as usize;
             (&self.bytes[entry.start..end], entry.kind, entry.function)
