@@ -94,6 +94,11 @@ def open(  # noqa: A001 - the public name
     text = os.fspath(path)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidValue("path", text, "a directory's path, not empty, without NUL")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        rule = "a path that the file system can hold, without lone surrogates"
+        raise InvalidValue("path", text, rule) from None
     settings = _checked(agent, channel, trust, context, params, language, lock_timeout)
     model.choice("durability", durability, _DURABILITIES)
     for field, value in (("create", create), ("read_only", read_only), ("seed_norms", seed_norms)):

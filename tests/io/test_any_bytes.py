@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import doxa
 from doxa.errors import InvalidValue
-from doxa.io import read_file
+from doxa.io import import_file, read_file
 from doxa.io.items import Problem
 from tests.io.test_mcp import SHAPES
 
@@ -64,3 +66,14 @@ def test_damaged_files_are_read_without_a_crash(kind: str, tmp_path: Path) -> No
             if not data:
                 data = bytearray(b"{")
         read(tmp_path, bytes(data), kind)
+
+
+def test_a_pipe_is_refused_or_skipped_and_never_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / "note.md")
+    os.mkfifo(tmp_path / "rows.jsonl")
+    (tmp_path / "real.md").write_text("# Ports\n\nThe API listens on 8080", encoding="utf-8")
+    with doxa.memory(seed_norms=False) as mem:
+        import_file(mem, tmp_path)
+        assert len(mem) == 1
+        with pytest.raises(doxa.InvalidValue, match="regular file"):
+            import_file(mem, tmp_path / "rows.jsonl")

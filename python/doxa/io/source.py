@@ -121,6 +121,8 @@ class Source:
 
     def _open(self) -> IO[bytes]:
         try:
+            if not self.path.is_file():  # a pipe would be waited for, and is read twice
+                raise InvalidValue("file", str(self.path), "a regular file; save it to one first")
             if self.path.suffix == ".gz":
                 return cast(IO[bytes], gzip.open(self.path, "rb"))
             return self.path.open("rb")

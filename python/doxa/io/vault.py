@@ -124,6 +124,8 @@ def _files(root: Path) -> Iterator[Path]:
 def _text(file: Path) -> str | Problem:
     """Return a note's text with its lines ended by line feeds, or why it can't be read."""
     try:
+        if not file.is_file():
+            return Problem(0, "no regular file: skipped")
         if file.stat().st_size > _NOTE_BYTES:
             return Problem(0, f"larger than {_NOTE_BYTES >> 20} MiB: skipped")
         data = file.read_bytes()
