@@ -15,12 +15,26 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+import doxa
 from bench.quality.documents import peps, vault
 from bench.quality.passages import hotpot, mquake, musique
-from bench.quality.tables import RANKINGS, Row, failures
+from bench.quality.tables import NO_VARIANTS, RANKINGS, Row, Variants, failures
 from bench.quality.talks import locomo, unknown
 
-SETS: dict[str, tuple[str, Callable[[Path], Iterator[Row]]]] = {
+#: One change each to the defaults: what every choice is worth.
+ABLATION: Variants = {
+    "published": doxa.Params.published(),
+    "count": doxa.Params(relevance="count"),
+    "both ways": doxa.Params(direction="both"),
+    "64 seeds": doxa.Params(max_seeds=64),
+    "equal seeds": doxa.Params(seed_power=0.0),
+    "damped from 1": doxa.Params(damp_allowance=0.0),
+    "undamped": doxa.Params(damp_allowance=1e6),
+    "by receiver": doxa.Params(damp="receiver"),
+    "2 hops": doxa.Params(hops=2),
+    "mentions at 1": doxa.Params(conductance={"mentions": 1.0}),
+}
+SETS: dict[str, tuple[str, Callable[[Path, Variants], Iterator[Row]]]] = {
     "peps": ("peps", peps),
     "locomo": ("locomo/dev", locomo),
     "unknown": ("locomo/dev", unknown),
@@ -30,11 +44,14 @@ SETS: dict[str, tuple[str, Callable[[Path], Iterator[Row]]]] = {
     "vault": ("vault_zh", vault),
 }
 FOUND = "default parameters beside BM25 (k1 0.8, b 0.6, one field) over the same terms"
+CHANGED = "one change each to the default parameters"
 CURVE = "share of questions that a threshold of confidence lets pass"
 COLUMNS = ("set", "measure", "tasks", *RANKINGS)
 
 
-def run(data: Path | None, names: Sequence[str]) -> tuple[list[Row], list[str]]:
+def run(
+    data: Path | None, names: Sequence[str], more: Variants = NO_VARIANTS
+) -> tuple[list[Row], list[str]]:
     """Return the rows of the sets that are there, and in words which were skipped."""
     rows: list[Row] = []
     skipped = []
@@ -45,7 +62,7 @@ def run(data: Path | None, names: Sequence[str]) -> tuple[list[Row], list[str]]:
         elif not (data / folder).is_dir():
             skipped.append(f"{name}: skipped, {data / folder} is not there")
         else:
-            rows.extend(measure(data / folder))
+            rows.extend(measure(data / folder, more))
     return rows, skipped
 
 
@@ -66,6 +83,9 @@ def report(rows: Sequence[Row]) -> None:
     curve = [row for row in rows if "default" not in row]
     if found:
         Console().print(table_of(FOUND, COLUMNS, found))
+    changed = [name for name in ABLATION if found and name in found[0]]
+    if changed:
+        Console().print(table_of(CHANGED, ("set", "measure", "default", *changed), found))
     if curve:
         Console().print(table_of(CURVE, tuple(curve[0]), curve))
 
@@ -77,9 +97,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", dest="folder", type=Path, help="folder with the data sets")
     parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS))
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    parser.add_argument("--ablate", action="store_true", help="also with one change each")
     parser.add_argument("--check", action="store_true", help="exit 1 where a default falls short")
     given = parser.parse_args(arguments)
-    rows, skipped = run(given.folder or given.data, given.sets)
+    rows, skipped = run(
+        given.folder or given.data, given.sets, ABLATION if given.ablate else NO_VARIANTS
+    )
     for line in skipped:
         Console(stderr=True).print(line)
     if given.json:

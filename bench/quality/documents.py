@@ -11,7 +11,18 @@ from pathlib import Path
 
 import doxa
 from bench.quality.bm25 import BM25
-from bench.quality.tables import Row, Task, answer, lines, rankings, recall_rows, title_of
+from bench.quality.tables import (
+    NO_VARIANTS,
+    WRITTEN,
+    Row,
+    Task,
+    Variants,
+    answer,
+    lines,
+    rankings,
+    recall_rows,
+    title_of,
+)
 
 __all__ = ["peps", "vault"]
 
@@ -21,7 +32,7 @@ LEAST_CURRENT, MOST_STALE = 0.90, 0.091
 _WIKILINK = re.compile(r"!?\[\[([^\]|]*)(?:\|([^\]]*))?\]\]")
 
 
-def peps(data: Path) -> Iterator[Row]:
+def peps(data: Path, more: Variants = NO_VARIANTS) -> Iterator[Row]:
     """Yield supersession and references of PEPs.
 
     The gold names direct successors. Two of them are themselves superseded according to the links,
@@ -37,6 +48,7 @@ def peps(data: Path) -> Iterator[Row]:
                 id=d["id"],
                 body=(d.get("abstract") or "").removeprefix(d.get("summary") or ""),
                 kind="norm",
+                at=WRITTEN,
                 on_duplicate="allow",
             )
         for link in links:
@@ -51,7 +63,7 @@ def peps(data: Path) -> Iterator[Row]:
     for link in links:
         if link["rel"] == "supersedes":
             newer.setdefault(link["to"], set()).add(link["from"])
-    ranks = rankings(mem, base)
+    ranks = rankings(mem, base, more)
     direct = [({*_listed(t["gold_current"])}, t) for t in old]
     ends = [(_ends(t["stale"], newer), t) for t in old]
     for name, current in (("PEP supersession", direct), ("PEP chain ends", ends)):
@@ -95,14 +107,16 @@ def _supersession(name: str, old: list[tuple[set[str], Row]], ranks: dict) -> It
     yield from (found, above)
 
 
-def vault(data: Path) -> Iterator[Row]:
+def vault(data: Path, more: Variants = NO_VARIANTS) -> Iterator[Row]:
     """Yield recall of the notes that a Chinese note links to, asked by its title."""
     notes = lines(data / "notes.jsonl")
     mem = doxa.memory(seed_norms=False)
     texts = {n["id"]: _WIKILINK.sub(r"\1", n.get("text") or "") for n in notes}
     with mem.transaction():
         for n in notes:
-            mem.remember(title_of(n["title"]), texts[n["id"]], id=n["id"], on_duplicate="allow")
+            mem.remember(
+                title_of(n["title"]), texts[n["id"]], id=n["id"], at=WRITTEN, on_duplicate="allow"
+            )
         for n in notes:
             for link in n.get("links", []):
                 if link["id"] and link["id"] != n["id"]:
@@ -112,4 +126,4 @@ def vault(data: Path) -> Iterator[Row]:
         Task(t["query"], frozenset(t["gold"]), t["query_note"])
         for t in lines(data / "dev" / "tasks.jsonl")
     ]
-    yield from recall_rows("Chinese vault links", answer(tasks, rankings(mem, base)), (5, 10))
+    yield from recall_rows("Chinese vault links", answer(tasks, rankings(mem, base, more)), (5, 10))

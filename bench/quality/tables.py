@@ -7,20 +7,44 @@ parameters. Knows no data set.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import doxa
 from bench.quality.bm25 import BM25
 
-__all__ = ["DEPTH", "Row", "Task", "failures", "lines", "rankings", "recall_rows", "title_of"]
+__all__ = [
+    "ASKED",
+    "DEPTH",
+    "NO_VARIANTS",
+    "WRITTEN",
+    "Row",
+    "Task",
+    "Variants",
+    "answer",
+    "failures",
+    "lines",
+    "rankings",
+    "recall_rows",
+    "title_of",
+]
 
 Row = dict[str, Any]
 Rank = Callable[["Task"], list[str]]
+#: Further parameter sets to rank with, by name.
+Variants = Mapping[str, doxa.Params]
+NO_VARIANTS: Variants = MappingProxyType({})
 
+#: When everything is written where the data say nothing, and when it is asked for: the same
+#: in every run, so that strength decides nothing by accident.
+WRITTEN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+ASKED = WRITTEN + dt.timedelta(days=1)
 #: How far down the rankings are looked at.
 DEPTH = 50
 RANKINGS = ("bm25", "flat", "default")
@@ -49,18 +73,25 @@ def title_of(text: str) -> str:
     return flat if len(flat) <= _TITLE else flat[: _TITLE - 1] + "…"
 
 
-def rankings(mem: doxa.Memory, baseline: BM25, **given: Any) -> dict[str, Rank]:
-    """Return the rankings that every table compares."""
+def rankings(
+    mem: doxa.Memory,
+    baseline: BM25,
+    more: Variants = NO_VARIANTS,
+    *,
+    now: dt.datetime = ASKED,
+) -> dict[str, Rank]:
+    """Return the rankings that every table compares, and one for each further parameter set."""
 
-    def asked(task: Task, **more: Any) -> list[str]:
-        ids = mem.recall(task.query, k=DEPTH + 1, **given, **more).ids
+    def asked(task: Task, **changes: Any) -> list[str]:
+        ids = mem.recall(task.query, k=DEPTH + 1, now=now, **changes).ids
         return [name for name in ids if name != task.leave_out][:DEPTH]
 
-    return {
+    ranks: dict[str, Rank] = {
         "bm25": lambda task: baseline.rank(task.query, DEPTH, task.leave_out),
         "flat": lambda task: asked(task, spread=False),
         "default": asked,
     }
+    return ranks | {name: partial(asked, params=params) for name, params in more.items()}
 
 
 def recall_rows(

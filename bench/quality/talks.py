@@ -9,7 +9,17 @@ from pathlib import Path
 
 import doxa
 from bench.quality.bm25 import BM25
-from bench.quality.tables import Row, Task, answer, lines, rankings, recall_rows, title_of
+from bench.quality.tables import (
+    NO_VARIANTS,
+    Row,
+    Task,
+    Variants,
+    answer,
+    lines,
+    rankings,
+    recall_rows,
+    title_of,
+)
 
 __all__ = ["locomo", "unknown"]
 
@@ -17,7 +27,7 @@ ADVERSARIAL = "adversarial"
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 
 
-def locomo(data: Path) -> Iterator[Row]:
+def locomo(data: Path, more: Variants = NO_VARIANTS) -> Iterator[Row]:
     """Yield recall of the propositions that hold the evidence, a store for each conversation."""
     found: dict[str, list[tuple[Task, list[str]]]] = defaultdict(list)
     questions = lines(data / "questions.jsonl")
@@ -29,7 +39,7 @@ def locomo(data: Path) -> Iterator[Row]:
             for q in questions
             if q["conv"] == conversation and q["gold_propositions"]
         ]
-        for how, answers in answer(tasks, rankings(mem, base, now=_after(own))).items():
+        for how, answers in answer(tasks, rankings(mem, base, more, now=_after(own))).items():
             found[how] += answers
     yield from recall_rows("LoCoMo", found, (5, 10))
     groups = sorted({task.group for task, _ in found["bm25"]})
@@ -41,7 +51,7 @@ def locomo(data: Path) -> Iterator[Row]:
         yield from recall_rows(f"LoCoMo {group}", part, (5, 10))
 
 
-def unknown(data: Path) -> Iterator[Row]:
+def unknown(data: Path, more: Variants = NO_VARIANTS) -> Iterator[Row]:
     """Yield the operating curve of ``hits.confidence``: the share of questions that are answered.
 
     ``answerable``: the store holds the evidence. ``misled``: adversarial questions, which ask one

@@ -45,8 +45,8 @@ def scipy_spread(
             amounts * setting.lam, np.diff(rows.indptr)
         )
         kept = adds >= setting.theta
-        arrived: npt.NDArray[np.float64] = np.bincount(
-            rows.indices[kept], weights=adds[kept], minlength=arrays.n
+        arrived = np.asarray(
+            np.bincount(rows.indices[kept], weights=adds[kept], minlength=arrays.n), np.float64
         )
         total += arrived
         nodes = np.flatnonzero(arrived)
