@@ -483,22 +483,16 @@ def recall(
 
     Parameters
     ----------
-    graph : Graph
-        The store.
-    query : str
-        Cut by ``graph.cut``.
-    k : int
-        How many at most.
-    now : float
-        The time asked at, on the axis of the nodes' days.
-    params : object
+    graph, query, k
+        The store, a text that ``graph.cut`` cuts, how many at most.
+    now
+        The time asked at, in days like those of the nodes.
+    params
         Anything with the attributes of ``doxa.Params``.
-    filters : Filters, optional
-        What may be returned; all that stands or is superseded by default.
-    use_spread : bool
-        Whether activation is spread.
-    history : bool
-        Whether what was superseded is left as it ranks, without lifting its successor.
+    filters, use_spread
+        What may be returned; whether activation spreads.
+    history
+        Whether successors are left unlifted.
 
     Returns
     -------
@@ -537,19 +531,17 @@ def recall(
     if params.lift_successor and not history:
         lifted = succession(graph, scores, full, unreduced, filters)
     hits = [
-        Hit(
-            node_id,
-            combined.get(node_id, 0.0),
-            activation.get(node_id, 0.0),
-            lifted.get(node_id, 0.0),
-            relevance.get(node_id, 0.0),
-            hotness(graph.by_id[node_id], now, params),
-        )
+        _hit(graph.by_id[node_id], (combined, activation, lifted, relevance), now, params)
         for node_id in {**scores, **lifted}
     ]
     hits = [hit for hit in hits if hit.score > 0]
     hits.sort(key=lambda hit: _order(graph, hit.id, hit.score, now, params))
     return hits[:k]
+
+
+def _hit(node: Node, parts: Sequence[Mapping[str, float]], now: float, params: Any) -> Hit:
+    combined, activation, lifted, relevance = (part.get(node.id, 0.0) for part in parts)
+    return Hit(node.id, combined, activation, lifted, relevance, hotness(node, now, params))
 
 
 def succession(
