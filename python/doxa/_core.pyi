@@ -6,6 +6,19 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "PIPELINE_ID",
+    "Engine",
+    "Filter",
+    "RawHits",
+    "Tuning",
+    "compare",
+    "digest",
+    "normalize",
+    "similarity",
+    "terms",
+]
+
 PIPELINE_ID: Final[str]
 
 def digest(
@@ -192,6 +205,14 @@ class Engine:
     def link_weight(self, a: int, b: int, relation: int) -> float | None: ...
     def degree(self, node: int) -> int: ...
     def names_in(self, text: str) -> list[int]: ...
+    def compare(
+        self,
+        statement: str,
+        others: Sequence[str],
+        same_threshold: float,
+        abstain_threshold: float,
+        abstain_threshold_cjk: float,
+    ) -> list[tuple[str, float, str]]: ...
     def candidates(
         self, statement: str, scopes: bytes | None = None, limit: int = 64
     ) -> list[tuple[int, bool, float]]: ...

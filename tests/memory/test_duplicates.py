@@ -209,3 +209,14 @@ def test_many_at_once_equals_one_by_one() -> None:
     ).drop_columns(ignored)
     links = ["target", "relation", "weight"]  # evidence has generated ids
     assert many.to_arrow("links").select(links) == single.to_arrow("links").select(links)
+
+
+def test_rare_words_weigh_more_than_common_ones_before_something_is_left_to_a_judge(
+    mem: doxa.Memory,
+) -> None:
+    common = "alpha beta gamma delta kappa lambda mu nu"
+    mem.remember_many({"title": f"{common} item{n}"} for n in range(60))
+    first = mem.remember("quokka wombat alpha beta gamma delta")
+    rare = mem.remember("kappa lambda mu nu wombat quokka")
+    assert first.id in rare.receipt.possible_duplicates
+    assert doxa._core.compare(first.title, rare.title)[0] == "different"  # all words alike

@@ -82,7 +82,7 @@ def test_threads_that_stage_new_scopes_at_once_keep_them_apart(tmp_path: Path) -
     mem = doxa.memory(seed_norms=False)
 
     def work(name: str) -> None:
-        for number in range(EACH // 2):
+        for number in range(EACH):
             with mem.transaction():
                 for part in range(5):
                     mem.remember(f"{name}{number}p{part}", scope={"env": f"{name}{number}p{part}"})
@@ -156,3 +156,31 @@ def test_a_transaction_is_seen_whole_by_other_threads(tmp_path: Path) -> None:
             assert {i[1:] for i in ids if i[0] == "a"} == {i[1:] for i in ids if i[0] == "b"}
 
     run(write, read, read)
+
+
+def test_the_handle_can_be_closed_while_others_use_it(tmp_path: Path) -> None:
+    mem = doxa.open(tmp_path / "s", seed_norms=False, durability="memory")
+    began = threading.Event()
+
+    def write() -> None:
+        number = 0
+        with pytest.raises(doxa.StoreClosed):
+            while True:
+                mem.remember(f"n{number}", id=f"p{number}", on_duplicate="allow")
+                began.set()
+                number += 1
+
+    def read() -> None:
+        with pytest.raises(doxa.StoreClosed):
+            while True:
+                mem.recall("n1")
+
+    def close() -> None:
+        began.wait(10)
+        time.sleep(0.1)
+        mem.close()
+
+    run(write, read, close)
+    with doxa.open(tmp_path / "s") as again:
+        assert again.upkeep.verify().ok
+        assert [p.id for p in again] == [f"p{number}" for number in range(len(again))]

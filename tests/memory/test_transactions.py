@@ -168,6 +168,28 @@ def test_changes_that_do_not_meet_are_both_kept(tmp_path: Path) -> None:
         assert [p.id for p in mem] == ["p", "a", "b"]
 
 
+def test_what_other_threads_commit_meanwhile_is_not_seen_inside(tmp_path: Path) -> None:
+    with doxa.open(tmp_path / "s", seed_norms=False) as mem:
+        mem.remember("alpha", id="p")
+        with mem.transaction():
+            mem.remember("beta", id="b")
+            elsewhere(lambda: mem.remember("gamma", id="c", about="Redis"))
+            elsewhere(lambda: mem.append("p", "theirs"))
+            elsewhere(lambda: mem.rewrite("p", title="omega", expected_rev=2))
+            assert (mem.get("p").title, mem.get("p").rev) == ("alpha", 1)
+            assert [p.id for p in mem] == ["p", "b"]
+            assert "c" not in mem
+            assert mem.beliefs.resolve("redis").id is None
+            mem.remember("delta", id="d", about="Redis")
+            assert [p.id for p in mem] == ["p", "b", "d"]
+        assert [p.id for p in mem] == ["p", "c", "b", "d"]
+        assert mem.to_arrow("entities").num_rows == 1
+        assert mem.recall("delta", about="Redis").ids == ["d"]
+        truth = list(mem)
+    with doxa.open(tmp_path / "s") as mem:
+        assert list(mem) == truth
+
+
 def test_transactions_do_not_nest_and_an_empty_one_writes_nothing(tmp_path: Path) -> None:
     with doxa.open(tmp_path / "s", seed_norms=False) as mem:
         size = mem.stats()["journal_bytes"]

@@ -248,6 +248,15 @@ def test_a_read_only_handle_reads_and_writes_nothing(tmp_path: Path) -> None:
         mem.recall("alpha")
 
 
+def test_a_confidence_is_met_by_its_own_value(mem: doxa.Memory) -> None:
+    for number in range(11):
+        value = number / 10
+        mem.remember(f"norm{number}", kind="norm", confidence=value, id=f"n{number}")
+        assert mem.recall(f"norm{number}", min_confidence=value, spread=False).ids == [
+            f"n{number}"
+        ], value
+
+
 def test_a_name_that_another_node_has_as_its_id_makes_no_entity(mem: doxa.Memory) -> None:
     mem.remember("The cache is Redis", id="redis")
     for about in ("redis", ["redis", "Ada"]):

@@ -55,6 +55,7 @@ class Stage:
         self.live = live
         with live.lock:  # version and state belong together
             self.version = live.version
+            self.base = live.state
             self.state = self._fork()
         self.rows: list[Row] = []
         self.works: list[tuple[Work[Any], Any]] = []
@@ -62,7 +63,7 @@ class Stage:
 
     def _fork(self) -> State:
         """Return a fork of the last commit's state, numbered as the commit to come."""
-        fork = self.live.state.fork()
+        fork = self.base.fork()
         fork.commit_seq += 1
         return fork
 
@@ -183,8 +184,21 @@ class Live:
             self._catch_up()
 
     def _publish(self, fork: State) -> None:
-        self.state.adopt(fork)
+        """Let readers see a fork; what an open transaction reads stays as it is."""
+        if self.state.pins:
+            self.state = fork
+        else:
+            self.state.adopt(fork)
         self.version += 1
+
+    def _unpin(self, state: State) -> None:
+        """Give up a state that a transaction has read, and fold the layers above it down."""
+        with self.lock:
+            state.pins -= 1
+            below = self.state.below
+            while below is not None and not below.pins and not self.state.pins:
+                below.adopt(self.state)
+                self.state, below = below, below.below
 
     # -- writing ---------------------------------------------------------------------
 
@@ -226,12 +240,17 @@ class Live:
         self.store.check_writable()
         if self._staged.get() is not None:
             raise InvalidValue("a transaction is open already; transactions do not nest")
-        stage = Stage(self)
-        token = self._staged.set(stage)
+        with self.lock:
+            stage = Stage(self)
+            stage.base.pins += 1
         try:
-            yield stage
+            token = self._staged.set(stage)
+            try:
+                yield stage
+            finally:
+                self._staged.reset(token)
         finally:
-            self._staged.reset(token)
+            self._unpin(stage.base)
         if stage.rows:
             with self._exclusive():
                 final = stage if self.version == stage.version else self._again(stage)

@@ -96,6 +96,10 @@ class State:
         self._scope_code: dict[Scope, int] = {Scope(): 0}
         self.commit_seq = 0
         self.commit_time: int | None = None
+        #: open transactions that read this state: while there are any it does not change
+        self.pins = 0
+        #: the state that this one was forked from and reads through to
+        self.below: State | None = None
 
     # -- forks -----------------------------------------------------------------------
 
@@ -112,6 +116,8 @@ class State:
         child._scope_code = self._scope_code
         child.commit_seq = self.commit_seq
         child.commit_time = self.commit_time
+        child.pins = 0
+        child.below = self
         return child
 
     def adopt(self, child: State) -> None:

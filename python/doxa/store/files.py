@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 
 from doxa.errors import (
     StoreBusy,
+    StoreClosed,
     StoreCorrupt,
     StoreError,
     StoreFull,
@@ -148,6 +149,11 @@ class _RealFile:
         try:  # the one call of every read: no context manager
             return os.fstat(self._fd).st_size
         except OSError as error:
+            if self._fd < 0:
+                raise StoreClosed(
+                    f"{shorten(self.path, 200)} was closed meanwhile; open the store again",
+                    path=self.path,
+                ) from None
             raise _typed(error, "look at", self.path) from error
 
     def map(self) -> Any:
@@ -161,9 +167,9 @@ class _RealFile:
             os.fsync(self._fd)
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
 
 class RealFiles:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from doxa import _core
 from doxa.scope import Scope
 from doxa.state.state import State
 
@@ -66,22 +65,23 @@ def find_matches(
         All *equal* and *same*; of *abstain* the best three.
     """
     params = state.params
-    found = []
     least = min(params.abstain_threshold, params.abstain_threshold_cjk)
-    for node, certain, overlap in state.engine.candidates(statement):
-        if not certain and overlap < least:
-            continue
-        row = state.row(node)
-        if row.retired or not row.scope.overlaps(scope):
-            continue
-        other = f"{row.title}\n{row.summary}" if row.summary else row.title
-        verdict, similarity, _ = _core.compare(
-            statement,
-            other,
-            params.duplicate_threshold,
-            params.abstain_threshold,
-            params.abstain_threshold_cjk,
-        )
+    close = [
+        (node, row)
+        for node, certain, overlap in state.engine.candidates(statement)
+        if (certain or overlap >= least)
+        and (row := state.row(node)).scope.overlaps(scope)
+        and not row.retired
+    ]
+    verdicts = state.engine.compare(
+        statement,
+        [f"{row.title}\n{row.summary}" if row.summary else row.title for _, row in close],
+        params.duplicate_threshold,
+        params.abstain_threshold,
+        params.abstain_threshold_cjk,
+    )
+    found = []
+    for (node, row), (verdict, similarity, _) in zip(close, verdicts, strict=True):
         if verdict in ("equal", "same") and claim is not None and row.claim is not None:
             held = msgspec.to_builtins(row.claim)
             if any(held[key] != claim[key] for key in ("value", "polarity", "qualifiers")):

@@ -152,7 +152,9 @@ impl Filter {
         {
             return false;
         }
-        self.min_confidence.is_none_or(|least| confidence(&columns.cold(node), meta, now) >= least)
+        // Columns keep single precision: a stored value meets itself.
+        self.min_confidence
+            .is_none_or(|least| confidence(&columns.cold(node), meta, now) as f32 >= least as f32)
     }
 
     /// 0 does not apply, 1 may apply, 2 applies (or no situation was given).

@@ -12,8 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::codes::{QUARANTINED, RETIRED, STEM, SUMMARY, TITLE};
 use crate::limits::CANDIDATE_BUDGET;
 use crate::scratch::{Ledger, Scratch};
-use crate::similar::fingerprint;
+use crate::similar::{Prepared, Thresholds, Verdict, compare_prepared, fingerprint};
 use crate::snapshot::Snapshot;
+use crate::tuning::FUNCTION_WORD;
 
 /// Why a proposition is a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +116,9 @@ impl Snapshot {
             }
         });
         if close.len() > limit {
-            close.select_nth_unstable_by(limit, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            close.select_nth_unstable_by(limit, |a, b| {
+                b.1.total_cmp(&a.1).then_with(|| self.ids.get(a.0).cmp(self.ids.get(b.0)))
+            });
             close.truncate(limit);
         }
         let mut found: Vec<Similar> = close
@@ -129,6 +132,23 @@ impl Snapshot {
         out
     }
 
+    /// Compares a statement with others, their common terms weighted by rarity in this memory.
+    #[must_use]
+    pub fn compare(
+        &self,
+        statement: &str,
+        others: &[String],
+        thresholds: &Thresholds,
+    ) -> Vec<(Verdict, f64, &'static str)> {
+        let statistics = self.postings.statistics();
+        let weight = |term: &str, function: bool| {
+            let df = self.terms.find(term).map_or(0, |term| self.postings.df(term));
+            statistics.idf(df) * if function { FUNCTION_WORD } else { 1.0 }
+        };
+        let own = Prepared::new(statement);
+        others.iter().map(|other| compare_prepared(&own, &Prepared::new(other), thresholds, weight)).collect()
+    }
+
     /// Sums in `scratch.total` the weight that each proposition shares with the statement in
     /// title or summary, by the statement's rarest terms until the budget is used up.
     fn shared(&self, statement: &str, scratch: &mut Scratch) {
@@ -137,13 +157,14 @@ impl Snapshot {
         let Scratch { terms, total, sought, .. } = scratch;
         sought.clear();
         let statistics = self.postings.statistics();
-        for (text, kind, _) in terms.iter() {
+        for (text, kind, function) in terms.iter() {
             if kind.is_primary() {
                 let known = self.terms.find(text);
                 let df = known.map_or(0, |term| self.postings.df(term));
                 // A term that no document has yet matches nothing, and weighs in all the same.
                 let key = known.unwrap_or_else(|| u32::MAX - xxh3_64(text.as_bytes()) as u32 % STRANGERS);
-                sought.push((df, key, statistics.idf(df)));
+                let weight = statistics.idf(df) * if function { FUNCTION_WORD } else { 1.0 };
+                sought.push((df, key, weight));
             }
         }
         sought.sort_unstable_by_key(|&(df, term, _)| (df, term));

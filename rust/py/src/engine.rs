@@ -9,6 +9,7 @@ use doxa_core::filter;
 use doxa_core::gate::Match;
 use doxa_core::limits::NO_TIME;
 use doxa_core::recall::{Hits, Request};
+use doxa_core::similar::Thresholds;
 use doxa_core::snapshot::{Change, Snapshot, Text};
 use doxa_core::text::Language;
 use numpy::PyArray1;
@@ -457,6 +458,29 @@ impl Engine {
                 .into_iter()
                 .map(|found| (found.node, found.kind != Match::Overlap, found.overlap))
                 .collect())
+        })
+    }
+
+    /// Compares a statement with others as the duplicate gate does, terms weighted by their rarity here:
+    /// (verdict, similarity, reason) for each.
+    fn compare(
+        &self,
+        py: Python<'_>,
+        statement: &str,
+        others: Vec<String>,
+        same_threshold: f64,
+        abstain_threshold: f64,
+        abstain_threshold_cjk: f64,
+    ) -> PyResult<Vec<(&'static str, f64, &'static str)>> {
+        let snapshot = self.snapshot();
+        let thresholds = Thresholds {
+            same: same_threshold,
+            abstain: abstain_threshold,
+            abstain_cjk: abstain_threshold_cjk,
+        };
+        guarded(py, || {
+            let found = snapshot.compare(statement, &others, &thresholds);
+            Ok(found.into_iter().map(|(verdict, how, why)| (verdict.name(), how, why)).collect())
         })
     }
 

@@ -19,11 +19,9 @@ use rustc_hash::FxBuildHasher;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::{Language, Terms, normalize};
+use crate::tuning::FUNCTION_WORD;
 use order::common_subsequence;
 use units::{Role, Unit, cut};
-
-/// Weight of a function word against another word where no idf is given.
-const FUNCTION_WORD: f64 = 0.3;
 
 /// Fingerprints of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
