@@ -105,9 +105,19 @@ def test_markup_in_a_memory_is_shown_as_it_stands_on_a_terminal(store: str) -> N
     assert "Use [bold]brackets[/bold] and \\x1b[31m nothing else" in shown
 
 
+def reads(pid: int, path: Path) -> bool:
+    """Tell whether a process has a file open."""
+    folder = Path(f"/proc/{pid}/fd")
+    try:
+        return any(os.path.realpath(fd) == str(path) for fd in folder.iterdir())
+    except OSError:
+        return False
+
+
 def test_ctrl_c_ends_with_130_and_no_traceback(store: str, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
-    os.mkfifo(rows)  # a file that does not end: the import waits for more of it
+    with rows.open("w", encoding="utf-8") as file:  # minutes of work
+        file.writelines(f'{{"title": "Never to be written, row {n}"}}\n' for n in range(200_000))
     process = subprocess.Popen(
         [*DOXA, "--store", store, "import", "--format", "jsonl", str(rows)],
         env=environment(),
@@ -115,12 +125,12 @@ def test_ctrl_c_ends_with_130_and_no_traceback(store: str, tmp_path: Path) -> No
         stderr=subprocess.PIPE,
         text=True,
     )
-    with rows.open("w", encoding="utf-8") as file:  # returns when the import has opened it
-        file.write('{"title": "Never to be written"}\n')
-        file.flush()
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+    deadline = time.monotonic() + 60
+    while not reads(process.pid, rows) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130, (out, err)
     assert err == "doxa: interrupted; what was not committed yet was not written\n"
     with doxa.open(store) as mem:
