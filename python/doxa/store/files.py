@@ -171,6 +171,11 @@ class _RealFile:
         if fd >= 0:
             os.close(fd)
 
+    def __del__(self) -> None:
+        # A file that a thread may still be looking at is dropped, not closed: this closes it.
+        if getattr(self, "_fd", -1) >= 0:
+            self.close()
+
 
 class RealFiles:
     """The disk."""

@@ -220,8 +220,7 @@ class Store:
         ):
             file.close()
             raise corrupt(path, f"it does not continue commit {position.seq}")
-        if self._epoch_file is not None:
-            self._epoch_file.close()
+        # The one before is dropped, not closed: another thread may be looking at its size.
         self._epoch_file, self._position, self._seen_size = file, position, position.end
         self._closed_epoch = False
 
@@ -276,8 +275,9 @@ class Store:
     def poll(self) -> bool:
         """Tell whether others may have appended: one look at the size of a file."""
         self.check_alive()
-        assert self._epoch_file is not None
-        size = self._epoch_file.size()
+        file = self._epoch_file
+        assert file is not None
+        size = file.size()
         return size != self._seen_size or size > self._position.end or self._closed_epoch
 
     def read_new(self) -> Iterator[Commit]:
@@ -569,8 +569,6 @@ class Store:
             for f in uncertain
         ]
         file, length = start_epoch(self.files, self.where, epoch, start, self.store_id, frames)
-        if self._epoch_file is not None:
-            self._epoch_file.close()
         self._epoch_file = file
         self._position = Position(epoch, length, before.seq, before.chain)
         self._seen_size = length
